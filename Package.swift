@@ -30,6 +30,13 @@ func program(_ name: String, in group: String, _ dependencies: [Target.Dependenc
     swiftSettings: settings)
 }
 
+/// The C library, which the traits of this package choose. All choices are modules named CSQLite.
+let sqlite: [Target.Dependency] = [
+  .target(name: "CSQLite", condition: .when(traits: ["SystemSQLite"])),
+  .target(name: "CSQLCipher", condition: .when(traits: ["SQLCipher"])),
+  .target(name: "CustomSQLite", condition: .when(traits: ["CustomSQLite"])),
+]
+
 func tests(of name: String, _ dependencies: [Target.Dependency] = []) -> Target {
   .testTarget(
     name: "\(name)Tests", dependencies: [.target(name: name), "TestSupport"] + dependencies,
@@ -48,20 +55,36 @@ let package = Package(
     .library(name: "SQLiteObjects", targets: ["SQLiteObjects"]),
     .library(name: "SQLiteHistory", targets: ["SQLiteHistory"]),
     .library(name: "MagicHistory", targets: ["MagicHistory"]),
+    .library(name: "MagicObservation", targets: ["MagicObservation"]),
     .library(name: "SPON", targets: ["SPON"]),
     .library(name: "SQLSyntax", targets: ["SQLSyntax"]),
     .library(name: "SQLiteSchema", targets: ["SQLiteSchema"]),
     .library(name: "SQLitePortable", targets: ["SQLitePortable"]),
     .library(name: "SQLiteCluster", targets: ["SQLiteCluster"]),
     .library(name: "MagicCluster", targets: ["MagicCluster"]),
+    .library(name: "MagicTemplates", targets: ["MagicTemplates"]),
+    .library(name: "MagicTesting", targets: ["MagicTesting"]),
     .library(name: "CSQLite", targets: ["CSQLite"]),
     .executable(name: "Tour", targets: ["Tour"]),
     .executable(name: "magicdata", targets: ["MagicDataTool"]),
+  ],
+  traits: [
+    .default(enabledTraits: ["SystemSQLite"]),
+    .trait(name: "SystemSQLite", description: "Links the system's SQLite (libsqlite3)."),
+    .trait(name: "SQLCipher", description: "Links SQLCipher (libsqlcipher), which can encrypt."),
+    .trait(
+      name: "CustomSQLite",
+      description: "Links no library; the program provides SQLite's functions."),
   ],
   targets: [
     .systemLibrary(
       name: "CSQLite", path: "CSQLite",
       providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+    // The same module for the other traits, with another library or none.
+    .systemLibrary(
+      name: "CSQLCipher", path: "Sources/Support/CSQLCipher", pkgConfig: "sqlcipher",
+      providers: [.apt(["libsqlcipher-dev"]), .brew(["sqlcipher"])]),
+    .systemLibrary(name: "CustomSQLite", path: "Sources/Support/CustomSQLite"),
     // The platform's C library, and the part of Foundation that is used.
     .systemLibrary(name: "CPlatform", path: "Sources/Support/CPlatform"),
     // The processor's instructions for SHA-256.
@@ -77,7 +100,7 @@ let package = Package(
     layer("SQLLexer", in: "Text", []),
     // SQL as a tree, without a database.
     layer("SQLSyntax", in: "Text", ["SQLLexer"]),
-    layer("SQLiteCore", ["CSQLite", "ExactText", "Platform", "SQLLexer", "SystemFiles"]),
+    layer("SQLiteCore", sqlite + ["ExactText", "Platform", "SQLLexer", "SystemFiles"]),
     layer("SQLiteMapping", ["Essentials", "ExactText", "SQLiteCore"]),
     // The schema as a model, and table rebuilds. Objects don't use the parser.
     layer("SQLiteSchema", in: "Text", ["SQLSyntax", "SQLiteCore", "SQLiteMapping"]),
@@ -91,7 +114,8 @@ let package = Package(
     layer(
       "SQLiteObjects",
       [
-        "Essentials", "Platform", "SQLiteCore", "SQLiteMapping", "SQLiteAssets", "SQLiteRelations",
+        "Essentials", "ExactText", "Platform", "SQLiteCore", "SQLiteMapping", "SQLiteAssets",
+        "SQLiteRelations",
       ]),
     // Undo and redo, deltas and trails for objects.
     layer(
@@ -100,6 +124,8 @@ let package = Package(
         "Essentials", "SQLiteAssets", "SQLiteCore", "SQLiteHistory", "SQLiteMapping",
         "SQLiteObjects", "SQLiteRelations",
       ]),
+    // Live results for views.
+    layer("MagicObservation", ["SQLiteCore", "SQLiteMapping", "SQLiteObjects"]),
     layer(
       "SQLitePortable", in: "Text",
       [
@@ -112,6 +138,15 @@ let package = Package(
       ["ExactText", "Platform", "SQLSyntax", "SQLiteCore", "SystemFiles"]),
     // Objects on a cluster.
     layer("MagicCluster", in: "Cluster", ["SQLiteCluster", "SQLiteCore", "SQLiteObjects"]),
+    // Copies of stores for tests and previews, and the difference of two stores.
+    layer(
+      "MagicTemplates", in: "Testing",
+      [
+        "Essentials", "ExactText", "Platform", "SQLiteAssets", "SQLiteCore", "SQLiteMapping",
+        "SQLiteObjects", "SystemFiles",
+      ]),
+    // A trait and an expectation for Swift Testing. No other module links Testing.
+    layer("MagicTesting", in: "Testing", ["MagicTemplates", "SQLiteObjects"]),
     // Re-exports objects and all layers below them.
     layer(
       "MagicData",
@@ -132,6 +167,7 @@ let package = Package(
     program("Notes", in: "Examples", ["MagicData"]),
     program("Ledger", in: "Examples", ["MagicData"]),
     program("Import", in: "Examples", ["MagicData"]),
+    program("Service", in: "Examples", ["MagicData"]),
     // Used by the tests of all layers.
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
     // The engines on which the same tests run: SQLite, and dqlite nodes.
@@ -140,7 +176,11 @@ let package = Package(
       exclude: ["Fixture"], swiftSettings: settings),
     tests(of: "SPON", ["Fuzzing"]),
     tests(of: "SQLSyntax", ["SyntaxOracle"]),
-    tests(of: "SQLiteCore", ["Conformance", "CoreHelper"]),
+    tests(of: "SQLiteCore", ["CExtension", "Conformance", "CoreHelper"]),
+    // An SQLite extension that is linked into the tests. They also compile it as a shared library.
+    .target(
+      name: "CExtension", dependencies: ["CSQLite"], path: "Tests/CExtension",
+      cSettings: [.define("SQLITE_CORE")]),
     .executableTarget(
       name: "CoreHelper", dependencies: ["SQLiteCore"], path: "Tests/CoreHelper",
       swiftSettings: settings),
@@ -160,12 +200,13 @@ let package = Package(
         "SQLiteHistory", "SQLitePortable", "SQLiteSchema", "Terminal", "TestSupport",
       ], swiftSettings: settings),
     tests(of: "SQLiteRelations", ["Conformance"]),
-    tests(of: "SQLiteHistory", ["CSQLite", "HistoryHelper", "SQLiteCore", "SQLiteMapping"]),
+    tests(of: "SQLiteHistory", sqlite + ["HistoryHelper", "SQLiteCore", "SQLiteMapping"]),
     .executableTarget(
       name: "HistoryHelper",
       dependencies: ["Platform", "SQLiteCore", "SQLiteHistory", "SQLiteMapping"],
       path: "Tests/HistoryHelper", swiftSettings: settings),
-    tests(of: "SQLiteObjects", ["CSQLite", "Conformance", "MagicData", "SPON", "SQLitePortable"]),
+    tests(
+      of: "SQLiteObjects", sqlite + ["Conformance", "MagicData", "SPON", "SQLitePortable"]),
     tests(
       of: "MagicHistory",
       ["DamageHelper", "UndoHelper", "UndoWorkload", "MagicData", "SQLiteHistory"]),
@@ -183,12 +224,31 @@ let package = Package(
       name: "UndoHelper",
       dependencies: ["UndoWorkload", "MagicData", "MagicHistory", "SQLiteHistory"],
       path: "Tests/UndoHelper", swiftSettings: settings),
+    tests(of: "MagicTesting", ["MagicData", "MagicHistory", "MagicTemplates"]),
+    tests(of: "MagicObservation", ["MagicData"]),
     tests(of: "Tour", ["Conformance", "MagicCluster", "MagicData", "Terminal"]),
     tests(of: "MagicDataTool", ["MagicData", "Platform", "Terminal"]),
+    tests(of: "Service", ["MagicData"]),
+    // The programs of the guides for coming from and leaving for other libraries, with the settings of a
+    // new app in Xcode.
+    .testTarget(
+      name: "GuidesTests",
+      dependencies: [
+        "MagicData", "MagicHistory", "SQLiteHistory", "SQLitePortable", "TestSupport",
+      ],
+      exclude: ["GRDB.sql"],
+      swiftSettings: settings + [
+        .defaultIsolation(MainActor.self),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        .enableUpcomingFeature("InferIsolatedConformances"),
+      ]),
     // Injected faults, killed processes and hostile input for all layers. Its C code is used by tests only.
     .target(
-      name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS",
-      linkerSettings: [.linkedLibrary("sqlite3")]),
+      name: "CFaultVFS", dependencies: sqlite, path: "Tests/CFaultVFS",
+      linkerSettings: [
+        .linkedLibrary("sqlite3", .when(traits: ["SystemSQLite"])),
+        .linkedLibrary("sqlcipher", .when(traits: ["SQLCipher"])),
+      ]),
     // Kills a process before a system call that changes a file.
     .target(name: "CTracer", path: "Tests/CTracer"),
     .target(
@@ -201,7 +261,7 @@ let package = Package(
       path: "Tests/ReliabilityHelper", swiftSettings: settings),
     // Compares SQLite's verdict on an SQL text with our parser's.
     .target(
-      name: "SyntaxOracle", dependencies: ["CSQLite", "Platform", "SQLSyntax"],
+      name: "SyntaxOracle", dependencies: sqlite + ["Platform", "SQLSyntax"],
       path: "Tests/SyntaxOracle", swiftSettings: settings),
     .target(
       name: "Fuzzing",
@@ -217,6 +277,20 @@ let package = Package(
         "TestSupport",
       ],
       swiftSettings: settings),
+    // The code of the README and of all articles, with the settings of a new app in Xcode. The
+    // sources are symbolic links.
+    .testTarget(
+      name: "MainActorTests",
+      dependencies: [
+        "Conformance", "MagicCluster", "MagicData", "MagicHistory", "SPON", "SQLSyntax",
+        "SQLiteCore", "SQLiteHistory", "SQLiteMapping", "SQLitePortable", "SQLiteSchema",
+        "TestSupport",
+      ],
+      swiftSettings: settings + [
+        .defaultIsolation(MainActor.self),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        .enableUpcomingFeature("InferIsolatedConformances"),
+      ]),
   ]
 )
 

@@ -39,6 +39,14 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       swiftSettings: settings),
+    // Checks what the guides say about GRDB.
+    .executableTarget(
+      name: "Guides",
+      dependencies: [
+        .product(name: "MagicData", package: "MagicData"),
+        .product(name: "GRDB", package: "GRDB.swift"),
+      ],
+      swiftSettings: settings),
     .executableTarget(
       name: "PortableBenchmarks",
       dependencies: [
@@ -52,6 +60,13 @@ let package = Package(
       dependencies: [
         .product(name: "SQLiteCore", package: "MagicData"),
         .product(name: "SQLiteCluster", package: "MagicData"),
+      ],
+      swiftSettings: settings),
+    .executableTarget(
+      name: "TemplateBenchmarks",
+      dependencies: [
+        .product(name: "MagicData", package: "MagicData"),
+        .product(name: "MagicTemplates", package: "MagicData"),
       ],
       swiftSettings: settings),
     .executableTarget(

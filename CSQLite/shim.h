@@ -10,7 +10,12 @@
 #define SQLITE_ENABLE_SESSION 1
 #endif
 
+// SQLCipher's header is often in a folder of its own.
+#if defined(CSQLITE_PREFERS_SQLCIPHER) && __has_include(<sqlcipher/sqlite3.h>)
+#include <sqlcipher/sqlite3.h>
+#else
 #include <sqlite3.h>
+#endif
 #include <stddef.h>
 
 // Not every libsqlite3 has these functions. With weak references, a program links with all of them
@@ -31,12 +36,20 @@ extern int sqlite3_preupdate_count(sqlite3 *) CSQLITE_OPTIONAL;
 extern int sqlite3_preupdate_depth(sqlite3 *) CSQLITE_OPTIONAL;
 extern int sqlite3_preupdate_blobwrite(sqlite3 *) CSQLITE_OPTIONAL;
 extern int sqlite3_error_offset(sqlite3 *) CSQLITE_OPTIONAL;
+extern int sqlite3_load_extension(sqlite3 *, const char *, const char *, char **) CSQLITE_OPTIONAL;
 extern unsigned char *sqlite3_serialize(sqlite3 *, const char *, sqlite3_int64 *, unsigned int)
     CSQLITE_OPTIONAL;
 extern int sqlite3_deserialize(
     sqlite3 *, const char *, unsigned char *, sqlite3_int64, sqlite3_int64, unsigned)
     CSQLITE_OPTIONAL;
 
+// SQLCipher's functions. sqlite3.h declares them only if SQLITE_HAS_CODEC is defined.
+extern int sqlite3_key_v2(sqlite3 *, const char *, const void *, int) CSQLITE_OPTIONAL;
+extern int sqlite3_rekey_v2(sqlite3 *, const char *, const void *, int) CSQLITE_OPTIONAL;
+
+static inline int csqlite_has_key(void) {
+  return sqlite3_key_v2 != NULL && sqlite3_rekey_v2 != NULL;
+}
 static inline int csqlite_has_preupdate(void) {
   return sqlite3_preupdate_hook != NULL && sqlite3_preupdate_old != NULL &&
          sqlite3_preupdate_new != NULL && sqlite3_preupdate_count != NULL &&
@@ -45,6 +58,7 @@ static inline int csqlite_has_preupdate(void) {
 static inline int csqlite_has_serialize(void) {
   return sqlite3_serialize != NULL && sqlite3_deserialize != NULL;
 }
+static inline int csqlite_has_load_extension(void) { return sqlite3_load_extension != NULL; }
 static inline int csqlite_preupdate_blobwrite(sqlite3 *db) {
   return sqlite3_preupdate_blobwrite != NULL ? sqlite3_preupdate_blobwrite(db) : -1;
 }

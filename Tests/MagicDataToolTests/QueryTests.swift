@@ -226,6 +226,50 @@ private struct Page: MagicObject {
     #expect(query("SELECT count(*) AS n FROM Person WHERE name = 'x'").output == "n\n3\n")
   }
 
+  @Test func `an extension that can't be loaded is a failure`() {
+    for words in [["SELECT 1"], ["--write", "SELECT 1"]] {
+      let result = fixture.run(
+        words: ["query", fixture.store, "--extension", "/no/such/file.so"] + words)
+      #expect(result.status == 1)
+      #expect(result.output == "")
+      #expect(result.errors.contains("/no/such/file.so: the extension cannot be loaded: "))
+    }
+  }
+
+  @Test(
+    .enabled(
+      if: ProcessInfo.processInfo.environment["MAGICDATA_SQLITE_VEC"] != nil,
+      "sqlite-vec is missing: set MAGICDATA_SQLITE_VEC to the path of vec0.so"))
+  func `a query can use an extension, and the other commands need none`() throws {
+    let path = ProcessInfo.processInfo.environment["MAGICDATA_SQLITE_VEC"] ?? ""
+    let made = query(
+      "--extension", path, "--write", "CREATE VIRTUAL TABLE v USING vec0(a float[2])")
+    #expect(made.status == 0)
+    let added = query(
+      "--extension=\(path)", "--write", "INSERT INTO v (rowid, a) VALUES (1, '[1, 2]')")
+    #expect(added.status == 0)
+    let search = "SELECT rowid, distance FROM v WHERE a MATCH '[1, 2]' AND k = 1"
+    #expect(query("--extension", path, search).output == "rowid,distance\n1,0.0\n")
+    let failed = query(search)
+    #expect(failed.status == 1)
+    #expect(failed.errors.contains("no such module: vec0"))
+    for words in [["info"], ["check"], ["schema"], ["repair"], ["sweep"]] {
+      #expect(fixture.run(words: words + [fixture.store]).status == 0, "\(words)")
+    }
+    let folder = try TestFolder()
+    for words in [
+      ["dump", fixture.store, folder.file("dump.spon")],
+      ["restore", folder.file("dump.spon"), folder.file("copy.sqlite3")],
+      ["backup", fixture.store, folder.file("backup")],
+      ["schema", fixture.store, folder.file("copy.sqlite3")],
+    ] {
+      #expect(fixture.run(words: words).status == 0, "\(words)")
+    }
+    let copied = fixture.run(
+      words: ["query", folder.file("copy.sqlite3"), "--extension", path, search])
+    #expect(copied.output == "rowid,distance\n1,0.0\n")
+  }
+
   @Test func `a locked database exits with status 5`() throws {
     let other = try fixture.database()
     try other.write { connection in

@@ -111,11 +111,11 @@ import TestSupport
   ) async {
     await #expect(processExitsWith: .success) { [levels] in
       let database = try Database.memory()
-      try database.write { try $0.update(Owner(node: Node(levels: 0))) }
+      try await database.write { try $0.update(Owner(node: Node(levels: 0))) }
       let json =
         String(repeating: #"{"children":["#, count: levels)
         + String(repeating: "]}", count: levels)
-      try database.executeChange("UPDATE Owner SET node = \(json)")
+      try await database.executeChange("UPDATE Owner SET node = \(json)")
       #expect(throws: (any Error).self) {
         try database.read { try $0.object(of: Owner.self, primary: 1) }
       }

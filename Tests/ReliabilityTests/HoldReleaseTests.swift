@@ -91,36 +91,40 @@ private final class Document: MagicObject, @unchecked Sendable {
     }
   }
 
-  @Test func `a value's deinitializer can read the saved or fetched object that held it`() async {
-    await #expect(processExitsWith: .success) {
-      let magic = try MagicData(type: .temporary)
-      let saved = Document()
-      HoldReleaseTests.watch(saved)
-      try magic.update(saved)
-      saved.replaceAll()
-      try magic.update(saved)
-      saved.replaceAll()
+  private static func replaceValues() throws {
+    let magic = try MagicData(type: .temporary)
+    let saved = Document()
+    HoldReleaseTests.watch(saved)
+    try magic.update(saved)
+    saved.replaceAll()
+    try magic.update(saved)
+    saved.replaceAll()
 
-      let fetched = try magic.object(of: Document.self, primary: saved.id)
-      HoldReleaseTests.watch(fetched)
+    let fetched = try magic.object(of: Document.self, primary: saved.id)
+    HoldReleaseTests.watch(fetched)
+    fetched.replaceAll()
+    try magic.update(fetched)
+    fetched.replaceAll()
+    // The rollback restores the previous values.
+    struct Stop: Error {}
+    try? magic.transaction {
+      try magic.update([fetched, saved])
       fetched.replaceAll()
       try magic.update(fetched)
       fetched.replaceAll()
-      // The rollback restores the previous values.
-      struct Stop: Error {}
-      try? magic.transaction {
-        try magic.update([fetched, saved])
-        fetched.replaceAll()
-        try magic.update(fetched)
-        fetched.replaceAll()
-        throw Stop()
-      }
-      let other = try MagicData(type: .memory)
-      try other.update(fetched)
-      fetched.replaceAll()
-      try magic.update([fetched, saved])
-      try magic.remove(fetched)
-      fetched.replaceAll()
+      throw Stop()
+    }
+    let other = try MagicData(type: .memory)
+    try other.update(fetched)
+    fetched.replaceAll()
+    try magic.update([fetched, saved])
+    try magic.remove(fetched)
+    fetched.replaceAll()
+  }
+
+  @Test func `a value's deinitializer can read the saved or fetched object that held it`() async {
+    await #expect(processExitsWith: .success) {
+      try HoldReleaseTests.replaceValues()
       guard Reader.count.load(ordering: .relaxed) > 100 else { exit(2) }
     }
   }

@@ -49,6 +49,18 @@ import TestSupport
     return options
   }
 
+  @Test func `a cluster rejects extensions before it searches for a leader`() throws {
+    let nodes = SilentNodes()
+    var options = options(nodes)
+    options.database.extensions = [.library("/none.so")]
+    let error = #expect(throws: SQLiteError.self) {
+      _ = try Database(cluster: ["a:1"], name: "test", options: options)
+    }
+    #expect(error?.code == .authorization)
+    #expect(error?.message == "the cluster database test does not support extensions")
+    #expect(nodes.openStreams.withLock { $0 } == 0)
+  }
+
   @Test func `cancelling the opening of a database doesn't wait for a leader`() async throws {
     let nodes = SilentNodes()
     let options = options(nodes)

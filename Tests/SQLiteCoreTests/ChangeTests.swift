@@ -92,7 +92,8 @@ import TestSupport
     withExtendedLifetime(subscription) {}
   }
 
-  @Test func `row changes contain the old and new values`() throws {
+  @Test(.needsPreupdateHook)
+  func `row changes contain the old and new values`() throws {
     let fixture = try fixture(.file)
     try fixture.database.executeChange("INSERT INTO t VALUES (1, 'old')")
     let log = Log()
@@ -118,7 +119,7 @@ import TestSupport
     withExtendedLifetime(subscription) {}
   }
 
-  @Test(arguments: ["", " WITHOUT ROWID"])
+  @Test(.needsPreupdateHook, arguments: ["", " WITHOUT ROWID"])
   func `an added column has its default value in older rows`(suffix: String) throws {
     let fixture = try fixture(.memory)
     try fixture.database.executeMultipleChanges(
@@ -156,7 +157,8 @@ import TestSupport
     withExtendedLifetime(subscription) {}
   }
 
-  @Test func `text is reported unchanged in every encoding`() throws {
+  @Test(.needsPreupdateHook)
+  func `text is reported unchanged in every encoding`() throws {
     for encoding in ["UTF-8", "UTF-16le", "UTF-16be"] {
       let database = try Database.memory()
       try database.withoutTransaction { connection in
@@ -184,8 +186,8 @@ import TestSupport
     }
   }
 
-  @Test func `rows beyond every subscriber's limit are dropped and reported as incomplete`() throws
-  {
+  @Test(.needsPreupdateHook)
+  func `rows beyond every subscriber's limit are dropped and reported as incomplete`() throws {
     let fixture = try fixture(.memory)
     let small = Log(), tables = Log()
     let subscriptions = [
@@ -243,7 +245,8 @@ import TestSupport
     withExtendedLifetime(subscription) {}
   }
 
-  @Test func `changes by triggers and cascades, and in all kinds of tables, are reported`() throws {
+  @Test(.needsPreupdateHook)
+  func `changes by triggers and cascades, and in all kinds of tables, are reported`() throws {
     let fixture = try fixture(.memory)
     try fixture.database.executeMultipleChanges(
       """
@@ -289,7 +292,8 @@ import TestSupport
     withExtendedLifetime(subscription) {}
   }
 
-  @Test func `writing a blob in place is reported as an update`() throws {
+  @Test(.needsPreupdateHook)
+  func `writing a blob in place is reported as an update`() throws {
     let fixture = try fixture(.memory)
     try fixture.database.executeChange("INSERT INTO t VALUES (1, 1), (7, 7)")
     try fixture.database.executeChange("INSERT INTO u VALUES (x'00')")
@@ -316,7 +320,7 @@ import TestSupport
     withExtendedLifetime(subscription) {}
   }
 
-  @Test(arguments: Kind.allCases)
+  @Test(.needsPreupdateHook, arguments: Kind.allCases)
   func `a write that began before a subscription is reported without its rows`(
     kind: Kind
   ) throws {
@@ -390,7 +394,7 @@ import TestSupport
     try fixture.database.executeChange("INSERT INTO u VALUES (1)")
   }
 
-  @Test func `several subscribers can be added and cancelled`() throws {
+  @Test(.needsPreupdateHook) func `several subscribers can be added and cancelled`() throws {
     let fixture = try fixture(.memory)
     let first = Log(), second = Log()
     let one = fixture.database.subscribe(to: .tables, first.take)
@@ -408,7 +412,8 @@ import TestSupport
     #expect(first.tables.count == 2)
   }
 
-  @Test func `random transactions are reported exactly`() throws {
+  @Test(.needsPreupdateHook)
+  func `random transactions are reported exactly`() throws {
     let fixture = try fixture(.memory)
     let log = Log()
     let subscription = fixture.database.subscribe(to: .values, log.take)

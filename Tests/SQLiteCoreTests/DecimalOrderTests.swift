@@ -147,7 +147,7 @@ import TestSupport
     }
   }
 
-  @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/sqlite3")))
+  @Test(.needsShell)
   func `the sqlite3 shell reads a table with such an index, and can't insert into it`()
     throws
   {

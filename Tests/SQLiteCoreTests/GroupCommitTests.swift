@@ -519,7 +519,8 @@ private let endlessInsert: SQL = """
     expect(["before 3", "undone 3", "before 3", "after 3 true", "before 4", "after 4 true"])
   }
 
-  @Test(.requires(.rowChanges)) func `subscribers receive the committed changes in order`()
+  @Test(.requires(.rowChanges), .needsPreupdateHook)
+  func `subscribers receive the committed changes in order`()
     async throws
   {
     let database = try database()

@@ -32,22 +32,27 @@ import TestSupport
     }
   }
 
+  /// Creates a database with a virtual table whose stored arguments SQLite hasn't checked.
+  private static func makeDatabase(at path: String, withArguments arguments: String) throws {
+    var damaging = Database.Options()
+    damaging.allowsSchemaDamage = true
+    let maker = try Database(path: path, options: damaging)
+    try maker.withoutTransaction { connection in
+      try connection.executeMultipleChanges("CREATE TABLE s (a); INSERT INTO s VALUES (7)")
+      try connection.executeChange("PRAGMA writable_schema = 1")
+      let sql = "CREATE VIRTUAL TABLE t USING fts5(\(arguments))"
+      try connection.executeChange(
+        "INSERT INTO sqlite_schema VALUES ('table', 't', 't', 0, \(sql))")
+    }
+    try maker.close()
+  }
+
   @Test func `a table with such an option in a file's schema throws when it is used`() async {
     await #expect(processExitsWith: .success) {
       for arguments in HostileModuleTests.arguments {
         let folder = try TestFolder()
         let path = folder.file()
-        var damaging = Database.Options()
-        damaging.allowsSchemaDamage = true
-        let maker = try Database(path: path, options: damaging)
-        try maker.withoutTransaction { connection in
-          try connection.executeMultipleChanges("CREATE TABLE s (a); INSERT INTO s VALUES (7)")
-          try connection.executeChange("PRAGMA writable_schema = 1")
-          let sql = "CREATE VIRTUAL TABLE t USING fts5(\(arguments))"
-          try connection.executeChange(
-            "INSERT INTO sqlite_schema VALUES ('table', 't', 't', 0, \(sql))")
-        }
-        try maker.close()
+        try HostileModuleTests.makeDatabase(at: path, withArguments: arguments)
         #expect(
           HostileModuleTests.throwsSQLiteError { _ = try Database(path: path, options: .untrusted) }
         )

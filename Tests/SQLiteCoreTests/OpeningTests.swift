@@ -57,6 +57,16 @@ import TestSupport
     #expect(files == ["data.sqlite3"])
   }
 
+  @Test func `a negative cache size throws, and a huge number of readers is limited`() throws {
+    var options = Database.Options()
+    options.cacheSize = -5
+    #expect(failure(folder.file(), options)?.code == .range)
+    options.cacheSize = nil
+    options.maximumReaderCount = .max
+    let database = try Database(path: folder.file(), options: options)
+    #expect(try database.rows("SELECT 1", as: Int.self) == [1])
+  }
+
   @Test func `a FIFO and a device throw without blocking`() throws {
     #expect(unsafe mkfifo(folder.file("fifo"), 0o600) == 0)
     #expect(failure(folder.file("fifo"))?.message.contains("not a regular file") == true)

@@ -78,7 +78,10 @@ import Testing
     #expect(plan.allSteps.count > plan.steps.count + plan.steps[0].steps.count)
     #expect(Set(plan.readings.map(\.table)) == ["n", "m", "tag"])
     #expect(plan.description.split(separator: "\n").count == plan.allSteps.count)
-    #expect(plan.description.hasPrefix("COMPOUND QUERY\n  "))
+    // Newer versions sort both parts and merge them.
+    let isNewer = Capabilities.versionNumber > 3_040_001
+    let first = plan.description.prefix { $0 != "\n" }
+    #expect(first == "COMPOUND QUERY" || isNewer && first == "MERGE (UNION)")
   }
 
   @Test func `each term of an OR is searched separately`() throws {

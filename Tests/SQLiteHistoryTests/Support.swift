@@ -16,13 +16,6 @@ func sqliteError(_ body: () throws -> Void) -> SQLiteError? {
   }
 }
 
-extension Database {
-  /// Returns all rows of a table, ordered by key, as text that shows the storage classes.
-  func dump(_ table: String, order: SQL = "1, 2") throws -> [String] {
-    try executeQuery("SELECT * FROM \(identifier: table) ORDER BY \(order)").map { "\($0.values)" }
-  }
-}
-
 /// SQLite's own session extension on an in-memory database, as an independent user of the format.
 @safe final class SessionDatabase {
   let pointer: OpaquePointer

@@ -73,7 +73,7 @@ import Testing
     #expect(try database.read { try $0.count(of: Town.self, where: "country = \("CA")") } == 7)
 
     // Queries
-    struct Summary: Decodable {
+    nonisolated struct Summary: Decodable {
       var country: String
       var towns: Int
     }
@@ -115,11 +115,11 @@ import Testing
       "CREATE TABLE country (code TEXT, name TEXT); INSERT INTO country VALUES ('CH', 'Schweiz')")
 
     // Joined
-    struct Country: Decodable {
+    nonisolated struct Country: Decodable {
       var code: String
       var name: String
     }
-    struct Place: Decodable {
+    nonisolated struct Place: Decodable {
       var name: String
       var country: Country?
     }

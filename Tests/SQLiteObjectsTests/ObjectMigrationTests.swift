@@ -175,6 +175,21 @@ private final class Spouse: MagicObject {
     }
   }
 
+  @Test func `a new store has nothing to migrate`() async throws {
+    let migrations = [
+      ObjectMigrationTests.renames,
+      Migration("no notes", .dropProperty("note", of: "Plant"), .dropObjects("Shrub")),
+      Migration(
+        "rules", .makeRequired("first", of: "Plant"), .makeOptional("size", of: "Plant"),
+        .transform("Plant") { _ in ["title": "a"] }),
+    ]
+    let magic: MagicData = try await .at(folder.path)
+    #expect(try await magic.migrate(migrations) == migrations.map(\.name))
+    try await magic.update([Bare.Tree]())
+    let again: MagicData = try await .at(folder.path)
+    #expect(try await again.migrate(migrations).isEmpty)
+  }
+
   @Test func `the async migrate also runs each migration once`() async throws {
     func blocking(_ magic: MagicData) throws -> [String] {
       try magic.migrate([ObjectMigrationTests.renames])

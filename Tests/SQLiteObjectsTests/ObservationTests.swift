@@ -58,9 +58,7 @@ private struct Tag: MagicObject {
     #expect(try await iterator.next()?.map(\.text) == ["from the other"])
   }
 
-  @Test(
-    .requires(.files),
-    .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/sqlite3")))
+  @Test(.requires(.files), .needsShell)
   func `commits of another process are observed`() async throws {
     try await magic.update(Entry("a"))
     var iterator = magic.observe(Entry.all).makeAsyncIterator()

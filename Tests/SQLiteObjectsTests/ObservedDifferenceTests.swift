@@ -147,7 +147,7 @@ private struct House: MagicObject, Equatable, Sendable {
     #expect(try await towns.next()?.objects.isEmpty == true)
   }
 
-  @Test(.requires(.tracing))
+  @Test(.requires(.tracing), .needsPreupdateHook)
   func `commits that can't match run no query, whatever the result size`() async throws {
     for size in [10, 1_000] {
       let (queries, results) = (Counter(), Counter())

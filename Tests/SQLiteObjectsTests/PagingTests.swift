@@ -153,6 +153,67 @@ private struct Disc: MagicObject {
     #expect(later.objects.map(\.id) == ["later"])
   }
 
+  @Test func `a position survives the conversion to text and back`() throws {
+    try fill(60, seed: 8)
+    var order: [SortKey<Track>] = [
+      .descending(\.$composer), .ascending(\.$name), .ascending(\.$rating), .ascending(\.$length),
+    ]
+    for _ in 0..<4 {
+      var position: PagePosition<Track>?
+      var ids: [String] = []
+      var hasMore = true
+      while hasMore {
+        let page = try magic.fetch(Track.ordered(by: order).page(after: position, limit: 7))
+        ids += page.objects.map(\.id)
+        hasMore = page.hasMore
+        let text = try #require(page.end).description
+        #expect(text.utf8.allSatisfy { "0123456789abcdefinrt.-".utf8.contains($0) })
+        let parsed: PagePosition<Track> = try #require(PagePosition(text))
+        position = parsed
+        #expect(position == page.end)
+      }
+      #expect(ids == (try magic.objects(of: Track.self, orderedBy: order).map(\.id)))
+      order.removeFirst()
+    }
+  }
+
+  @Test func `text that isn't a position of the query is nil or throws`() throws {
+    try fill(5, seed: 9)
+    let tracks = Track.ordered(by: .ascending(\.$name), .ascending(\.$rating))
+    let end = try #require(try magic.fetch(tracks.page(limit: 2)).end?.description)
+    let fields = end.split(separator: ".")
+    for text in [
+      "", ".", "..", "0", "x", "\(end).", "\(end).x", "\(end) ", "é", "\(fields[0].dropLast()).1",
+      "\(fields[0]).9223372036854775808", "\(fields[0]).1.i", "\(fields[0]).1.n1",
+      "\(fields[0]).1.r7ff8000000000000", "\(fields[0]).1.t1", "\(fields[0]).1.tff",
+      "\(fields[0]).1.tgg", "\(fields[0]).1.bé1", "\(fields[0].uppercased())g.1",
+    ] {
+      #expect(PagePosition<Track>(text) == nil, "\(text)")
+    }
+    for text in [
+      "\(fields[0]).1", "\(fields[0]).1.n", "\(end).n", "0000000000000000.1.n.n",
+    ] {
+      let position = try #require(PagePosition<Track>(text), "\(text)")
+      let error = #expect(throws: SQLiteError.self) {
+        try magic.fetch(tracks.page(after: position, limit: 2))
+      }
+      #expect(error?.code == .misuse)
+    }
+    // Values of other types only change where the page begins.
+    for text in [
+      "\(fields[0]).-5.n.n", "\(fields[0]).1.i7.t00", "\(fields[0]).1.b.r7ff0000000000000",
+    ] {
+      let position = try #require(PagePosition<Track>(text), "\(text)")
+      #expect(try magic.fetch(tracks.page(after: position, limit: 9)).objects.count <= 5)
+    }
+    // A position of another type of objects.
+    let disc = try #require(PagePosition<Disc>(end))
+    let error = #expect(throws: SQLiteError.self) {
+      try magic.fetch(Disc.all.page(after: disc, limit: 2))
+    }
+    #expect(error?.code == .misuse)
+  }
+
   @Test func `a position of a calculated order is rejected by other orders`() throws {
     typealias Order = [SortKey<Track>]
     try fill(3, seed: 7)

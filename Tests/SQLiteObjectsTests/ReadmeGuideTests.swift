@@ -43,8 +43,38 @@ private struct Ship: MagicObject {
       (try magic.count(of: Ship.self), try magic.count(of: Ship.self, where: \.$tons > 1_000))
     }
     #expect((tons, all, heavy) == (252, 2, 1))
+    let count = try await magic.read(deadline: .now + .seconds(60)) {
+      try magic.count(of: Ship.self, where: \.$name != "")
+    }
+    #expect(count == 2)
     try await magic.updateAll(Ship.where(\.$captain == nil), set: [\.$tons += 1])
     #expect(try await magic.object(of: Ship.self, primary: "Beagle").tons == 253)
+  }
+
+  @Test func `tasks that share an object lose no increment in transactions`() async throws {
+    let magic = magic
+    let ship = try await magic.object(of: Ship.self, primary: "Beagle")
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<4 {
+        group.addTask {
+          try await magic.transaction {
+            ship.tons += 1
+            try magic.update(ship)
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(ship.tons == 246)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<4 {
+        group.addTask {
+          try await magic.updateAll(Ship.where(\.$name == "Beagle"), set: [\.$tons += 1])
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try await magic.object(of: Ship.self, primary: "Beagle").tons == 250)
   }
 
   @Test func `a store is opened with options and closed`() async throws {

@@ -122,6 +122,41 @@ private struct Chest: MagicObject {
     #expect(try found.inside.get().map(\.name) == ["a"])
   }
 
+  @Test func `changes of an object in two stores are saved in both`() throws {
+    let (parcel, crate) = (Parcel("x"), Crate(["a"]))
+    for store in [first, second] {
+      try store.update(parcel)
+      try store.update(crate)
+    }
+    parcel.text = MagicAsset(value: "new eager")
+    parcel.lazyText.set(MagicAsset(value: "new lazy"))
+    parcel.tags.append(ParcelTag("c"))
+    crate.tags.append(ParcelTag("b"))
+    for store in [first, second] {
+      try store.update(parcel)
+      try store.update(crate)
+    }
+    for store in [first, second] {
+      let copy = try store.objects(of: Parcel.self)[0]
+      #expect(try copy.text.get() == "new eager")
+      #expect(try copy.lazyText.get().get() == "new lazy")
+      #expect(copy.tags.map(\.name) == ["a", "b", "c"])
+      #expect(try store.objects(of: Crate.self)[0].tags.get().map(\.name) == ["a", "b"])
+    }
+  }
+
+  @Test func `a changed lazy relation in another store throws, also if the object is known`() throws
+  {
+    try first.update(Crate(["a"]))
+    let crate = try first.objects(of: Crate.self)[0]
+    crate.tags.set(try crate.tags.get())
+    try second.update(crate)
+    // The value is in the second store from now on.
+    #expect(throws: MagicError.foreignValue(type: "Crate", property: "tags")) {
+      try first.update(crate)
+    }
+  }
+
   @Test func `a lazy relation that was removed with its object throws lostValue`() throws {
     let id = try first.update(Crate(["a"]))
     let package = try first.object(of: Crate.self, primary: id)

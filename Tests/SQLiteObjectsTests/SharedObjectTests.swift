@@ -1,4 +1,6 @@
+import Foundation
 import SQLiteObjects
+import Synchronization
 import TestSupport
 import Testing
 
@@ -49,6 +51,45 @@ import Testing
       }
       for await isWhole in group { #expect(isWhole) }
     }
+  }
+
+  /// A class that promises to be shared by several tasks.
+  private final class Bond: MagicObject, @unchecked Sendable {
+    @PrimaryMagicValue var id: Int
+    @OptionalMagicValue var next: Bond?
+
+    /// The number of threads that must create an instance before any of them continues.
+    static let threads = Mutex(0)
+
+    init() {
+      guard Bond.threads.withLock({ $0 }) > 0 else { return }
+      Bond.threads.withLock { $0 -= 1 }
+      while Bond.threads.withLock({ $0 }) > 0 { sched_yield() }
+    }
+  }
+
+  @Test func `tasks that read a relation to a class at the same time get the same instance`()
+    async throws
+  {
+    let magic = try await MagicData(type: .memory)
+    let first = Bond()
+    first.next = Bond()
+    try await magic.update(first)
+    let fetched = try await magic.object(of: Bond.self, primary: 1)
+    Bond.threads.withLock { $0 = 2 }
+    let found = Mutex<[Bond?]>([])
+    let threads = (0..<2).map { _ in
+      Thread {
+        let next = fetched.next
+        found.withLock { $0.append(next) }
+      }
+    }
+    for thread in threads { thread.start() }
+    try await waitUntil { threads.allSatisfy(\.isFinished) }
+    let instances = found.withLock { $0 }
+    #expect(instances[0] != nil)
+    #expect(instances[0] === instances[1])
+    #expect(fetched.next === instances[0])
   }
 
   @Test func `an object fetched by a background task can be used on the main actor`() async throws {

@@ -65,6 +65,16 @@ private struct Plain: MagicObject {
     #expect(try again.assets.bytes(of: asset.id) == [1, 2, 3])
   }
 
+  @Test(arguments: [Database.Options.Mode.readOnly, .readWrite])
+  func `a missing store isn't created without permission`(mode: Database.Options.Mode) throws {
+    let folder = try TestFolder()
+    let error = #expect(throws: SQLiteError.self) {
+      try MagicData(path: folder.file("acme"), options: Database.Options(mode: mode))
+    }
+    #expect(error?.code == .cannotOpen)
+    #expect(try folder.names() == [])
+  }
+
   @Test func `a folder that can't be created throws the system's error`() throws {
     let error = try #require(throws: SQLiteError.self) { try MagicData.at("/dev/null/store") }
     #expect(error.code == .cannotOpen)

@@ -39,6 +39,34 @@ private struct Stop: Error {}
 
   init() throws { magic = try MagicData.fresh(.temporary) }
 
+  @Test func `a deadline ends transactions and reads, and nothing is written`() async throws {
+    let magic = magic
+    try await magic.update(Account(1))
+    let end = ContinuousClock.now
+    let calls: [@Sendable () async throws -> Void] = [
+      { try await magic.transaction(deadline: end) { _ = try magic.update(Account(2)) } },
+      { try await magic.read(deadline: end) { _ = try magic.count(of: Account.self) } },
+      {
+        let write = { try magic.transaction(deadline: end) { try magic.update(Account(2)) } }
+        _ = try write()
+      },
+      {
+        let read = { try magic.read(deadline: end) { try magic.count(of: Account.self) } }
+        _ = try read()
+      },
+    ]
+    for (number, call) in calls.enumerated() {
+      let error = await #expect(throws: SQLiteError.self, "\(number)") { try await call() }
+      #expect(error?.code == .interrupt)
+    }
+    #expect(try await magic.count(of: Account.self) == 1)
+    // A deadline that hasn't passed has no effect.
+    let far = ContinuousClock.now + .seconds(3_600)
+    try await magic.transaction(deadline: far) { _ = try magic.update(Account(3)) }
+    #expect(try await magic.read(deadline: far) { try magic.count(of: Account.self) } == 2)
+    try await magic.close()
+  }
+
   @Test func `concurrent transactions lose no updates`() async throws {
     let magic = magic
     try await magic.update(Account(0))

@@ -18,10 +18,7 @@ import TestSupport
     var testDescription: String { old }
   }
 
-  struct Person: Codable, Equatable {
-    var id: Int
-    var name: String
-  }
+  typealias Person = SavedBySwiftDatabase.Person
 
   struct Pet: Record, Equatable {
     static let primaryKeyType = PrimaryKeyType.computedInt
@@ -123,12 +120,6 @@ import TestSupport
 
   /// The examples, keyed by the start of their row.
   static let examples = swiftData.merging(swiftDatabase) { $1 }.merging(swiftletData) { $1 }
-
-  /// The data that SwiftDatabase saved with default coders.
-  static let saved = Data(
-    """
-    {"Person":{"typeDescription":"Array<Person>","data":"W3siaWQiOjEsIm5hbWUiOiJBbm4ifV0="}}
-    """.utf8)
 
   private static func store() throws -> CodableStore {
     let store = try CodableStore()
@@ -277,7 +268,7 @@ extension ComingFromTheSeedsTests {
   static let swiftDatabase: [String: Example] = [
     "a file that it saved": { (_: TestFolder) throws in
       // The tests of the tool run `magicdata import FILE PATH`.
-      let data = saved
+      let data = SavedBySwiftDatabase.data
       let people: [Person] = try CodableStore(importing: data).read()
       #expect(people == [Person(id: 1, name: "Ann")])
     },

@@ -44,11 +44,11 @@ import TestSupport
 
   @Test func `a SwiftDatabase file is imported`() throws {
     let (oldURL, newURL) = (URL(filePath: folder.file("old")), URL(filePath: folder.file("new")))
-    try ComingFromTheSeedsTests.saved.write(to: oldURL)
+    try SavedBySwiftDatabase.data.write(to: oldURL)
     let imported = try CodableStore(importing: Data(contentsOf: oldURL))
     try imported.save(to: newURL)
     let store = try CodableStore(path: newURL.path, coder: JSONCoder())
-    #expect(try store.count(of: ComingFromTheSeedsTests.Person.self) == 1)
+    #expect(try store.count(of: SavedBySwiftDatabase.Person.self) == 1)
     try store.database.close()
   }
 

@@ -123,6 +123,15 @@ import Testing
       .map { "\($0)" } == ["(3, Optional(12), \"integer\")", "(7, nil, \"null\")"])
   }
 
+  @Test func `a database without tables has nothing to rebuild`() throws {
+    let empty = try Database.fresh()
+    let migration = Migration("sizes", .changeType("size", to: "INTEGER", in: "city"))
+    #expect(try empty.migrate([migration]) == ["sizes"])
+    #expect(throws: RebuildError.self) {
+      try empty.migrate([migration, Migration("more", .reorder(["size"], in: "city"))])
+    }
+  }
+
   @Test func `a rebuild keeps the key sequence and the rows of other tables`()
     throws
   {

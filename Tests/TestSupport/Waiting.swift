@@ -15,6 +15,6 @@ package final class Flag: Sendable {
 /// The wait also ends when the task is cancelled, for example by a test's time limit.
 ///
 /// - Throws: `CancellationError` if the task is cancelled, and errors of `condition`.
-package func waitUntil(_ condition: () throws -> Bool) async throws {
+nonisolated(nonsending) package func waitUntil(_ condition: () throws -> Bool) async throws {
   while try !condition() { try await Task.sleep(for: .milliseconds(1)) }
 }

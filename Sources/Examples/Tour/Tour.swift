@@ -84,7 +84,7 @@ package import Terminal
       "\(zones.reduce(0) { $0 + $1.countries.count }) pairs"
     }
     _ = try await steps.run("verify every file against its digest") {
-      try tour.magic.assets.verify()
+      try await tour.magic.assets.verify()
     } detail: {
       $0.isEmpty ? "all intact" : "\($0.count) are damaged"
     }

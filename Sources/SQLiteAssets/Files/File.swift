@@ -121,7 +121,7 @@ extension File {
 }
 
 /// Runs a file system call, repeatedly if signals interrupt it, and adds the path to its error.
-func addingPath<Result>(
+package func addingPath<Result>(
   _ path: @autoclosure () -> String, _ call: () throws(SystemFailure) -> Result
 ) throws(AssetError) -> Result {
   do {

@@ -45,7 +45,7 @@ package final class Folder: Sendable {
   }
 
   /// Opens the folder at `path`. Returns nil if it doesn't exist.
-  static func existing(
+  package static func existing(
     path: String, _ operations: any FileOperations
   ) throws(AssetError) -> Folder? {
     do {
@@ -85,7 +85,7 @@ package final class Folder: Sendable {
 
   /// Creates a copy-on-write clone of `source` in this folder. Throws if the file system doesn't
   /// support clones.
-  func clone(_ source: File, as name: String) throws(AssetError) {
+  package func clone(_ source: File, as name: String) throws(AssetError) {
     try call(name) { () throws(SystemFailure) in
       try operations.clone(source.descriptor.number, as: name, in: descriptor.number)
     }

@@ -52,6 +52,8 @@ final class StoreFolder: Sendable {
   let path: String
   private let identity: AssetID
   private let operations: any FileOperations
+  /// Creates the missing folder with the files of another store when it is first accessed, or nil.
+  private let create: AssetStore.FolderCreation?
   /// The state of the folders. Calls that are running when the store is closed can still use the
   /// folders that they have opened.
   private let state = Mutex(State.missing)
@@ -68,13 +70,16 @@ final class StoreFolder: Sendable {
   ///   - operations: The file system calls.
   ///   - createsMissing: Whether to create a missing folder now. If false, it is created at its
   ///     first use.
+  ///   - create: Creates the folder at its first access if it is missing, or nil.
   init(
-    path: String, identity: AssetID, _ operations: any FileOperations, createsMissing: Bool
+    path: String, identity: AssetID, _ operations: any FileOperations, createsMissing: Bool,
+    creatingWith create: AssetStore.FolderCreation? = nil
   ) throws(AssetError) {
     self.path = try File.absolute(path)
     self.identity = identity
     self.operations = operations
-    _ = try folders(making: createsMissing)
+    self.create = create
+    if create == nil { _ = try folders(making: createsMissing) }
   }
 
   /// Returns the open folders of the store. Creates them if they are missing.
@@ -92,6 +97,7 @@ final class StoreFolder: Sendable {
       case .closed: throw .closed(path: path)
       case .open(let folders): return folders
       case .missing:
+        try create?(path)
         let root =
           makes
           ? try Folder.open(path: path, operations) : try Folder.existing(path: path, operations)

@@ -39,6 +39,7 @@ extension AssetStore {
   /// - Throws: ``AssetError/folderNotEmpty(path:)`` if the folder exists and isn't empty; other
   ///   ``AssetError`` cases if the copies can't be written; `SQLiteError` if the database can't be
   ///   copied before the deadline; any error of `progress`. Nothing changes at the path then.
+  @available(*, noasync, message: "blocks the thread; `await` needs a @Sendable closure")
   public func backup(
     to path: String, deadline: ContinuousClock.Instant? = nil,
     progress: (AssetProgress) throws -> Void = { _ in }
@@ -58,7 +59,9 @@ extension AssetStore {
       let copy = try StoreFolder(
         path: target.path(of: "assets"), identity: identity, operations, createsMissing: true)
       let faults = try copyFiles(to: copy.files, connection, progress)
-      let other = try Database(path: target.path(of: "default.sqlite3"))
+      var options = Database.Options()
+      options.key = database.key
+      let other = try Database(path: target.path(of: "default.sqlite3"), options: options)
       try database.backup(to: other, deadline: deadline)
       // Marked files weren't copied unless a row references them.
       try other.executeChange("DELETE FROM magicdata_asset_trash")

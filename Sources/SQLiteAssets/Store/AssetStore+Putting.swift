@@ -44,7 +44,8 @@ extension AssetStore {
   /// Creates an asset in its own transaction, and suspends the task meanwhile.
   ///
   /// - Parameters:
-  ///   - bytes: The content of the asset.
+  ///   - bytes: The content of the asset. If it isn't `Sendable`, you give it away and cannot use it
+  ///     afterwards.
   ///   - fileExtension: The file name extension; nil or empty for none.
   /// - Returns: The record of the new asset. The asset is durable.
   /// - Throws: ``AssetError`` if the extension is invalid or the content can't be written;
@@ -52,7 +53,7 @@ extension AssetStore {
   ///   Nothing is stored then.
   @discardableResult
   nonisolated(nonsending) public func put(
-    _ bytes: some Sequence<UInt8> & Sendable, extension fileExtension: String? = nil
+    _ bytes: sending some Sequence<UInt8> & SendableMetatype, extension fileExtension: String? = nil
   ) async throws -> AssetRecord {
     try await putStaged(stage(bytes, extension: fileExtension))
   }

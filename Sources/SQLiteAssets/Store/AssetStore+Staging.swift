@@ -28,15 +28,17 @@ extension AssetStore {
   /// ``minimumFileSize``, it stays in memory instead.
   ///
   /// - Parameters:
-  ///   - bytes: The content to store.
+  ///   - bytes: The content to store. If it isn't `Sendable`, you give it away and cannot use it
+  ///     afterwards.
   ///   - fileExtension: The file name extension; nil or empty for none.
   /// - Returns: The staged content.
   /// - Throws: ``AssetError`` if the extension is invalid or the content can't be written;
   ///   `CancellationError` if the task was cancelled. Nothing is stored then.
   nonisolated(nonsending) public func stage(
-    _ bytes: some Sequence<UInt8> & Sendable, extension fileExtension: String? = nil
+    _ bytes: sending some Sequence<UInt8> & SendableMetatype, extension fileExtension: String? = nil
   ) async throws -> StagedAsset {
-    try await worker.run { try self.stage(bytes, extension: fileExtension) }
+    let bytes = Handoff(bytes)
+    return try await worker.run { try self.stage(bytes.take(), extension: fileExtension) }
   }
 
   /// Stages a copy of a file, to be put into the store later. Blocks the thread.

@@ -95,6 +95,10 @@ public final class AssetStore: Sendable {
     try await worker.run { try self.begin(hasMarks: parts.hasMarks) }
   }
 
+  /// A function that creates the folder of a store, with its files, at a path. It does nothing if
+  /// the folder exists.
+  package typealias FolderCreation = @Sendable (_ path: String) throws(AssetError) -> Void
+
   /// Opens the assets of a database with specific file system calls.
   ///
   /// - Parameters:
@@ -105,11 +109,14 @@ public final class AssetStore: Sendable {
   ///   - isAdopting: Whether the database's path determines the folder. If true, a database without
   ///     assets takes over the identity of an existing folder, and a missing folder is created only
   ///     when the first content is written, because many object stores never have assets.
+  ///   - create: Creates the folder of a copied store at its first access if it is missing, or nil.
   package convenience init(
     _ database: Database, folder path: String, minimumFileSize: Int = 0,
-    operations: any FileOperations = SystemFileOperations(), isAdopting: Bool = false
+    operations: any FileOperations = SystemFileOperations(), isAdopting: Bool = false,
+    creatingFolderWith create: FolderCreation? = nil
   ) throws {
-    let parts = try Parts(database, path: path, operations, isAdopting: isAdopting)
+    let parts = try Parts(
+      database, path: path, operations, isAdopting: isAdopting, creatingWith: create)
     self.init(parts, minimumFileSize: minimumFileSize)
     try begin(hasMarks: parts.hasMarks)
   }
@@ -134,7 +141,7 @@ public final class AssetStore: Sendable {
 
     init(
       _ database: Database, path: String, _ operations: any FileOperations,
-      isAdopting: Bool = false
+      isAdopting: Bool = false, creatingWith create: FolderCreation? = nil
     ) throws {
       self.database = database
       self.operations = operations
@@ -146,7 +153,8 @@ public final class AssetStore: Sendable {
           try AssetSchema.prepare(connection, adopting: isAdopting ? path : nil, operations)
         }
       folder = try StoreFolder(
-        path: path, identity: identity, operations, createsMissing: !isAdopting)
+        path: path, identity: identity, operations, createsMissing: !isAdopting,
+        creatingWith: create)
     }
   }
 

@@ -17,8 +17,8 @@ public struct ObservedResults<Result>: AsyncSequence, Sendable {
   /// A closure that reads the result from one snapshot.
   package typealias Read = @Sendable (Observation) async throws -> Reading
 
-  private let begin: @Sendable () -> Observation
-  private let read: Read
+  package let begin: @Sendable () -> Observation
+  package let read: Read
 
   /// Creates a sequence that observes a database.
   ///
@@ -31,14 +31,14 @@ public struct ObservedResults<Result>: AsyncSequence, Sendable {
     self.init(read) { Observation(of: database, test) }
   }
 
-  private init(_ read: @escaping Read, _ begin: @escaping @Sendable () -> Observation) {
+  package init(_ read: @escaping Read, _ begin: @escaping @Sendable () -> Observation) {
     self.read = read
     self.begin = begin
   }
 
   /// Returns a sequence of the same results, each converted by `convert`.
   package func with<Other>(
-    _ convert: @escaping @Sendable (Reading) throws -> Other
+    _ convert: @escaping @Sendable (Reading) throws -> sending Other
   ) -> ObservedResults<Other> {
     ObservedResults<Other>(
       { [read] observation in
@@ -58,11 +58,11 @@ public struct ObservedResults<Result>: AsyncSequence, Sendable {
     /// with it.
     let accept: @Sendable () -> Void
     /// A closure that creates the result. The loop calls it in its own isolation.
-    package let make: @Sendable () throws -> Result
+    package let make: @Sendable () throws -> sending Result
 
     init(
       isSame: Bool, accept: @escaping @Sendable () -> Void,
-      make: @escaping @Sendable () throws -> Result
+      make: @escaping @Sendable () throws -> sending Result
     ) {
       self.isSame = isSame
       self.accept = accept
@@ -140,7 +140,7 @@ package final class Observation: Sendable {
   package func take<Result, Print: Equatable & Sendable>(
     _ connection: Connection,
     comparing compare: (Print?, Print) -> (any Sendable)? = { _, _ in nil },
-    _ read: () throws -> (print: Print, make: @Sendable () throws -> Result)
+    _ read: () throws -> (print: Print, make: @Sendable () throws -> sending Result)
   ) throws -> ObservedResults<Result>.Reading {
     let (print, make) = try recordingTables(connection, read)
     let before = last.withLock { $0 } as? Print

@@ -40,6 +40,14 @@ public enum Capabilities {
   /// (`sqlite3_serialize`).
   public static var hasSerialize: Bool { csqlite_has_serialize() != 0 }
 
+  /// A Boolean value that indicates whether SQLite can load extensions from shared libraries
+  /// (`sqlite3_load_extension`). The SQLite of Apple's systems can't.
+  public static var hasLoadableExtensions: Bool { csqlite_has_load_extension() != 0 }
+
+  /// A Boolean value that indicates whether SQLite can encrypt databases, as SQLCipher can
+  /// (`sqlite3_key_v2`).
+  public static var hasEncryption: Bool { csqlite_has_key() != 0 }
+
   /// A Boolean value that indicates whether SQLite has the full-text search extension FTS5.
   public static var hasFTS5: Bool { has("ENABLE_FTS5") }
 

@@ -309,6 +309,11 @@ public final class Connection {
         error.code, "\(error.message) (\(users(interruption.cancellation)))", sql: error.sql,
         offset: error.offset)
     }
+    if error.code == .error, error.message.hasPrefix("no such module: "), !isRemote {
+      error = SQLiteError(
+        .error, "\(error.message); pass the extension with this module in Options.extensions",
+        sql: error.sql, offset: error.offset)
+    }
     if let reason = interruption.reason {
       if error.code.primary == .interrupt {
         error = SQLiteError(.interrupt, reason, sql: sql)

@@ -15,7 +15,8 @@ extension Database {
   ///
   /// The copy is made from one snapshot. In WAL mode, this database can be read and written
   /// meanwhile, and the copy doesn't contain those writes. The destination changes only when the
-  /// copy is complete. To create a smaller copy in a new file, use `vacuum(into:)`.
+  /// copy is complete, and keeps its own key. To create a smaller copy in a new file, use
+  /// `vacuum(into:)`.
   ///
   /// - Parameters:
   ///   - destination: An open database with a different file.
@@ -25,21 +26,17 @@ extension Database {
   ///   - progress: Called after each step. If it throws, the backup ends and the destination keeps
   ///     its content.
   /// - Throws: The error of `progress`; ``SQLiteError``, with ``ResultCode/misuse`` if both
-  ///   databases use the same file or if called inside an access to the destination,
-  ///   ``ResultCode/busy`` if a lock isn't free within the busy timeout, ``ResultCode/interrupt``
-  ///   after the deadline, or ``ResultCode/authorization`` if one of the databases belongs to a
-  ///   cluster.
+  ///   databases use the same file, if only one is encrypted, or if called inside an access to the
+  ///   destination, ``ResultCode/busy`` if a lock isn't free within the busy timeout,
+  ///   ``ResultCode/interrupt`` after the deadline, or ``ResultCode/authorization`` if one of the
+  ///   databases belongs to a cluster.
+  @available(*, noasync, message: "blocks the thread; `await` needs a @Sendable closure")
   public func backup(
     to destination: Database, pagesPerStep pages: Int = 256,
     deadline: ContinuousClock.Instant? = nil,
     progress: (BackupProgress) throws -> Void = { _ in }
   ) throws {
-    guard !isOnFile(of: destination) else {
-      throw SQLiteError(
-        .misuse, "a database cannot be backed up to itself; choose another destination")
-    }
-    try require(.backup)
-    try destination.require(.backup)
+    try checkMayBackUp(to: destination)
     // A fixed order prevents a deadlock of two backups in opposite directions.
     if ObjectIdentifier(self) < ObjectIdentifier(destination) {
       try read(deadline: deadline) { source in
@@ -68,22 +65,33 @@ extension Database {
   ///   - progress: Called after each step. If it throws, the backup ends and the destination keeps
   ///     its content.
   /// - Throws: The error of `progress`; ``SQLiteError``, with ``ResultCode/misuse`` if both
-  ///   databases use the same file, ``ResultCode/busy`` if a lock isn't free within the busy
-  ///   timeout, ``ResultCode/interrupt`` after the deadline, or ``ResultCode/authorization`` if one
-  ///   of the databases belongs to a cluster; `CancellationError` if the task was cancelled.
+  ///   databases use the same file or if only one is encrypted, ``ResultCode/busy`` if a lock isn't
+  ///   free within the busy timeout, ``ResultCode/interrupt`` after the deadline, or
+  ///   ``ResultCode/authorization`` if one of the databases belongs to a cluster;
+  ///   `CancellationError` if the task was cancelled.
   public func backup(
     to destination: Database, pagesPerStep pages: Int = 256,
     deadline: ContinuousClock.Instant? = nil,
     progress: @escaping @Sendable (BackupProgress) throws -> Void = { _ in }
   ) async throws {
+    try checkMayBackUp(to: destination)
+    try await destination.withoutTransaction(deadline: deadline) { target in
+      try self.read(deadline: deadline) { try destination.copy($0, to: target, pages, progress) }
+    }
+  }
+
+  private func checkMayBackUp(to destination: Database) throws(SQLiteError) {
     guard !isOnFile(of: destination) else {
       throw SQLiteError(
         .misuse, "a database cannot be backed up to itself; choose another destination")
     }
     try require(.backup)
     try destination.require(.backup)
-    try await destination.withoutTransaction(deadline: deadline) { target in
-      try self.read(deadline: deadline) { try destination.copy($0, to: target, pages, progress) }
+    guard (key == nil) == (destination.key == nil) else {
+      throw SQLiteError(
+        .misuse,
+        "one of the databases is encrypted and the other is not, so pages cannot be copied; copy "
+          + "with vacuum(into:key:)")
     }
   }
 
@@ -139,7 +147,7 @@ extension Database {
 
   /// Creates an empty temporary file with the permissions of this database. The copy is written to
   /// it before it is moved to `path`. Returns the file and its absolute path, to pass to SQLite.
-  private func emptyCopy(at path: String) throws(SQLiteError) -> (AtomicFile, String) {
+  func emptyCopy(at path: String) throws(SQLiteError) -> (AtomicFile, String) {
     try require(.files)
     let copy = try AtomicFile(path)
     _ = try checkIsFree(path)
@@ -148,11 +156,11 @@ extension Database {
     return (copy, try DatabaseFile(path: copy.contentPath, options: options).name)
   }
 
-  private enum FreePath {
+  enum FreePath {
     case missing, emptyFile
   }
 
-  private func checkIsFree(_ path: String) throws(SQLiteError) -> FreePath {
+  func checkIsFree(_ path: String) throws(SQLiteError) -> FreePath {
     var status = stat()
     guard unsafe lstat(path, &status) == 0 else { return .missing }
     guard status.st_mode & S_IFMT == S_IFREG, status.st_size == 0 else {
@@ -268,6 +276,32 @@ extension Database {
       try $0.deserialize(bytes, checksCells: options.checksCells)
     }
     return database
+  }
+
+  /// Creates a database file with the content of another one, and opens it. The content isn't
+  /// synced.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the new file.
+  ///   - bytes: The content of a closed database file.
+  ///   - options: The options of the database and its connections.
+  /// - Throws: ``SQLiteError``, with ``ResultCode/cannotOpen`` if the file exists, or with
+  ///   ``ResultCode/misuse`` if a journal exists next to the path. No file exists at the path then,
+  ///   unless it existed before.
+  package convenience init(
+    path: String, serialized bytes: [UInt8], options: Options
+  ) throws(SQLiteError) {
+    guard options.vfs == nil else {
+      throw SQLiteError(.misuse, "a copy cannot be written with a custom VFS; use the default one")
+    }
+    try OpenDatabases.checkMayReplace(path)
+    let file = try DatabaseFile(path: path, options: options, content: bytes)
+    do throws(SQLiteError) {
+      try self.init(file: file)
+    } catch {
+      for suffix in [""] + OpenDatabases.suffixes { _ = unsafe unlink(file.name + suffix) }
+      throw error
+    }
   }
 
   private static func checkSerialize() throws(SQLiteError) {

@@ -79,7 +79,7 @@ extension Database {
   /// The number of waiting accesses that have a deadline.
   package var pendingDeadlineCount: Int { scheduler.deadlineCount }
 
-  private func checkOutside() throws(SQLiteError) {
+  func checkOutside() throws(SQLiteError) {
     try scheduler.checkProcess()
     guard !scheduler.isHeldByThisThread else {
       throw SQLiteError(

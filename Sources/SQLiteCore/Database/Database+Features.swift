@@ -21,6 +21,8 @@ extension Database {
     /// Changes of a connection's settings inside a transaction. Undo and patches need them to turn
     /// triggers and foreign keys off.
     case settings = "settings that change inside a transaction"
+    /// Extensions with native code (``Options/extensions``).
+    case extensions = "extensions"
     /// Reports of the rows that a transaction has changed. Without it, observers are only notified
     /// that something has changed.
     case rowChanges = "changes of individual rows"
@@ -51,7 +53,8 @@ extension Connection {
 }
 
 extension Database.Feature {
-  fileprivate func refusal(_ name: String) -> SQLiteError {
+  /// Returns the error that a method throws if the database with a name lacks this feature.
+  func refusal(_ name: String) -> SQLiteError {
     SQLiteError(.authorization, "\(name) does not support \(rawValue)")
   }
 }

@@ -66,9 +66,9 @@ extension Database {
     public var recursiveTriggers = true
     /// The maximum time to wait for a lock that another connection or process holds.
     public var busyTimeout = Duration.seconds(5)
-    /// The maximum number of reader connections, in addition to the writer. With zero, in memory,
-    /// and in journal modes other than WAL unless ``mode`` is `readOnly`, reads and writes share
-    /// one connection.
+    /// The maximum number of reader connections, in addition to the writer. The library never opens
+    /// more than 1,000. With zero, in memory, and in journal modes other than WAL unless ``mode`` is
+    /// `readOnly`, reads and writes share one connection.
     public var maximumReaderCount = 4
     /// The maximum number of prepared statements that each connection caches.
     public var statementCacheCapacity = 128
@@ -76,13 +76,21 @@ extension Database {
     /// transaction (`PRAGMA journal_size_limit`).
     public var journalSizeLimit = 64 << 20
     /// The maximum size of each connection's page cache in KiB, or nil for SQLite's default
-    /// (`PRAGMA cache_size`).
+    /// (`PRAGMA cache_size`). If it is negative, opening throws ``ResultCode/range``.
     public var cacheSize: Int?
     /// The maximum number of bytes of the file that are mapped into memory, or nil for SQLite's
     /// default (`PRAGMA mmap_size`). An I/O error in mapped memory terminates the program.
     public var mappedSize: Int?
     /// The handling of deleted content in the file, or nil for SQLite's default.
     public var secureDelete: SecureDelete?
+    /// The key of an encrypted file, or nil for a file that isn't encrypted. A new file is encrypted
+    /// with this key.
+    ///
+    /// Opening throws ``ResultCode/misuse`` if SQLite can't encrypt
+    /// (``Capabilities/hasEncryption``), and ``ResultCode/notADatabase`` if the key is wrong or the
+    /// file isn't encrypted; the file is then unchanged. The options of an open database don't
+    /// contain the key.
+    public var key: Key?
     /// The POSIX permissions of a database file that the library creates.
     public var filePermissions: UInt16 = 0o600
     /// A Boolean value that indicates whether the path can be a symbolic link. If false, opening a
@@ -121,6 +129,16 @@ extension Database {
     /// With a non-nil value, full-text search tables must also use one of SQLite's own tokenizers,
     /// with a value for each of its options.
     public var allowedModules: Set<String>?
+    /// The extensions that are added to each connection, in this order. They are added when the
+    /// connection is opened, before the schema is read and before ``prepareConnection``. SQL can't
+    /// load further extensions with `load_extension`.
+    ///
+    /// If an extension can't be added, the connection isn't opened, and the access or initializer
+    /// that needs it throws. Options that are derived from ``untrusted`` reject extensions, and so
+    /// does a database of a cluster.
+    public var extensions: [Extension] = []
+    /// Whether the options are those of ``untrusted``, possibly with changes.
+    fileprivate(set) var isUntrusted = false
     /// The maximum duration of an access for which no deadline is given, including the time that it
     /// waits, or nil for no maximum.
     public var accessTimeout: Duration?
@@ -186,13 +204,15 @@ extension Database {
     /// attach other files, call functions with side effects from its views and triggers, or keep a
     /// statement running. Opening throws if the schema contains more than 8 MiB of SQL, if a view
     /// expands to more than that, or if virtual tables use modules other than those of full-text
-    /// search and R*Tree.
+    /// search and R*Tree, or if the options contain ``extensions``, whose code may not be prepared
+    /// for malicious content.
     ///
     /// Two risks remain. SQLite's compiler may take a second or two and some hundred megabytes, and
     /// can't be interrupted meanwhile. Changes that another program makes to the file while it is
     /// open aren't checked.
     public static var untrusted: Options {
       var options = Options(mode: .readOnly)
+      options.isUntrusted = true
       options.updatesStatistics = false
       options.checksCells = true
       options.mappedSize = 0

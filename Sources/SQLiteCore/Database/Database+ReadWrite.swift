@@ -14,6 +14,10 @@ extension Database {
   /// - Throws: The error of `body`; ``SQLiteError`` if the access can't begin or is interrupted,
   ///   with ``ResultCode/misuse`` after `close()`, ``ResultCode/abort`` after `suspend()`, or
   ///   ``ResultCode/interrupt`` after the deadline or a call of `interrupt()`.
+  @available(
+    *, noasync,
+    message: "blocks the thread; `await` needs a Sendable result, or read(giving:_:)"
+  )
   @inlinable  // For the reason given at `Connection.transaction`.
   public func read<Result>(
     deadline: ContinuousClock.Instant? = nil,
@@ -99,6 +103,10 @@ extension Database {
   ///   busy timeout, ``ResultCode/misuse`` inside a read or after `close()`, ``ResultCode/abort``
   ///   after `suspend()`, or ``ResultCode/interrupt`` after the deadline or a call of
   ///   `interrupt()`.
+  @available(
+    *, noasync,
+    message: "blocks the thread; `await` needs a Sendable result, or write(giving:_:)"
+  )
   @inlinable  // For the reason given at `Connection.transaction`.
   @discardableResult
   public func write<Result>(
@@ -150,6 +158,10 @@ extension Database {
   ///   with ``ResultCode/misuse`` inside a read, after `close()`, or if `body` leaves a transaction
   ///   open, which is then rolled back; with ``ResultCode/abort`` after `suspend()`, or
   ///   ``ResultCode/interrupt`` after the deadline or a call of `interrupt()`.
+  @available(
+    *, noasync,
+    message: "blocks the thread; `await` needs a Sendable result and a @Sendable closure"
+  )
   @inlinable  // For the reason given at `Connection.transaction`.
   @discardableResult
   public func withoutTransaction<Result>(

@@ -101,7 +101,7 @@ public final class Database: Sendable {
     }
   }
 
-  private convenience init(file: DatabaseFile) throws(SQLiteError) {
+  convenience init(file: DatabaseFile) throws(SQLiteError) {
     self.init(unopened: file)
     // Open the first connection now, so that `init` throws the errors of the file.
     do {
@@ -118,7 +118,7 @@ public final class Database: Sendable {
   private init(unopened file: DatabaseFile) {
     self.file = file
     options = file.options
-    let readers = file.hasReaders ? max(1, file.options.maximumReaderCount) : 0
+    let readers = file.hasReaders ? min(max(1, file.options.maximumReaderCount), 1_000) : 0
     scheduler = Scheduler(readers: readers)
     shared = SharedFile.at(file.path)
     slots = (0...readers).map { _ in ConnectionSlot() }
@@ -310,6 +310,20 @@ public final class Database: Sendable {
       } catch {
         group.fail(error)
       }
+    }
+  }
+
+  /// Runs `body` while this database has no other connection than the writer, and closes the writer
+  /// connection at the end. The next accesses open new connections. Call this only within an access
+  /// to the writer.
+  func withOnlyConnection(_ body: () throws -> Void) throws {
+    try scheduler.withoutReads(until: .now + options.busyTimeout) {
+      for slot in slots.dropFirst() { slot.close() }
+      defer {
+        slots[0].close()
+        file.watch?.forgetLog()
+      }
+      try body()
     }
   }
 

@@ -73,7 +73,8 @@ extension ResultCode {
   public static let inputOutput = ResultCode(rawValue: SQLITE_IOERR)
   /// The database file is corrupt (`SQLITE_CORRUPT`).
   public static let corrupt = ResultCode(rawValue: SQLITE_CORRUPT)
-  /// A row, a table, a column or an entry of a history was not found (`SQLITE_NOTFOUND`).
+  /// A row, a table, a column, an entry of a history, or the entry point of an extension was not
+  /// found (`SQLITE_NOTFOUND`).
   public static let notFound = ResultCode(rawValue: SQLITE_NOTFOUND)
   /// The disk is full (`SQLITE_FULL`).
   public static let full = ResultCode(rawValue: SQLITE_FULL)

@@ -117,6 +117,9 @@ extension SQLiteError {
         where: message.contains)
   }
 
+  /// Whether a statement failed because it references a table that doesn't exist.
+  package var isMissingTable: Bool { code == .error && message.contains("no such table") }
+
   /// Returns the error that the open transaction and savepoints throw at their end, after SQLite
   /// has rolled back the whole transaction because of this error.
   @inline(never)
@@ -147,7 +150,8 @@ extension SQLiteError {
       + "SQLITE_ENABLE_PREUPDATE_HOOK")
 
   /// The error of accesses to a suspended database.
-  static let suspended = SQLiteError(.abort, "the database is suspended; call resume() first")
+  package static let suspended = SQLiteError(
+    .abort, "the database is suspended; call resume() first")
   /// The error of a read during which the content was replaced, so that its result may mix the old
   /// and the new content.
   package static let restoredDuringRead = SQLiteError(
@@ -155,9 +159,13 @@ extension SQLiteError {
   /// The error of an access whose deadline passed while it waited for other accesses.
   static let late = SQLiteError(.interrupt, "\(deadlineMessage) while waiting for other accesses")
 
-  /// Whether the same access may succeed later: it waited too long for other accesses or locks, or
-  /// the database is suspended or was restored.
-  package var isTransient: Bool {
+  /// A Boolean value that indicates whether the same call may succeed later, because it didn't fail
+  /// by itself: it waited too long for other accesses or locks, or the database was being suspended
+  /// or restored.
+  ///
+  /// It is false if a statement was still running when the deadline passed, because the same
+  /// statement would take as long again.
+  public var isTransient: Bool {
     switch code.primary {
     case .busy, .locked: true
     case .interrupt:

@@ -31,7 +31,10 @@ extension DatabaseFile {
     func set(_ name: String, _ value: String) throws(SQLiteError) {
       _ = try connection.pragma(name, "=\(value)")
     }
-    try handle.configure(SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, false)
+    // If the file can't be read, or is rejected, closing the connection must not change it, so
+    // don't checkpoint an existing log into it.
+    try handle.configure(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
+    try handle.add(options.extensions, isTrusted: !options.isUntrusted)
     try handle.configure(SQLITE_DBCONFIG_TRUSTED_SCHEMA, options.trustedSchema)
     try handle.configure(SQLITE_DBCONFIG_DQS_DML, options.doubleQuotedStrings)
     try handle.configure(SQLITE_DBCONFIG_DQS_DDL, options.doubleQuotedStrings)
@@ -39,14 +42,7 @@ extension DatabaseFile {
     // An index in the schema may use the collation.
     try DecimalOrder.registerOnDemand(on: handle)
     if let check = options.checkBeforeUse, connection.environment.number == 1 {
-      do {
-        try check(connection)
-      } catch {
-        // Closing the connection must not change the file, so don't checkpoint an existing log into
-        // it.
-        try handle.configure(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
-        throw error
-      }
+      try check(connection)
     }
     let isWritable = options.mode != .readOnly
     // If SQLite may not write a file, it silently opens the file for reading only.
@@ -59,7 +55,10 @@ extension DatabaseFile {
     try set("recursive_triggers", options.recursiveTriggers ? "1" : "0")
     try set("journal_size_limit", "\(options.journalSizeLimit)")
     if options.checksCells { try set("cell_size_check", "1") }
-    if let cacheSize = options.cacheSize { try set("cache_size", "-\(cacheSize)") }
+    if let cacheSize = options.cacheSize {
+      guard cacheSize >= 0 else { throw SQLiteError(.range, "cacheSize must not be negative") }
+      try set("cache_size", "-\(cacheSize)")
+    }
     if let mappedSize = options.mappedSize { try set("mmap_size", "\(mappedSize)") }
     if let secureDelete = options.secureDelete { try set("secure_delete", secureDelete.rawValue) }
     #if canImport(Darwin)
@@ -70,6 +69,7 @@ extension DatabaseFile {
     try handle.configure(SQLITE_DBCONFIG_DEFENSIVE, !options.allowsSchemaDamage)
     // Reads the first page, so that a file that isn't a database is rejected now.
     _ = try connection.pragma("schema_version")
+    try handle.configure(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)
     try checkSchemaSize(connection)
     try checkModules(connection)
     // A program that restricts the modules doesn't trust the file.

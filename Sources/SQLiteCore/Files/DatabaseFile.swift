@@ -17,7 +17,10 @@ final class DatabaseFile: Sendable {
   }
 
   let location: Location
+  /// The options, without the key.
   let options: Database.Options
+  /// The key with which connections are opened; nil if the database isn't encrypted.
+  let key: Mutex<Database.Key?>
   /// Whether this instance has created the file.
   let wasCreated: Bool
   /// The watch that detects that the file has been removed or replaced; nil for an immutable file,
@@ -52,13 +55,33 @@ final class DatabaseFile: Sendable {
 
   /// Creates a location for a path. If the file does not exist and the options allow it, creates
   /// the file with the permissions from the options.
-  init(path: String, options: Database.Options) throws(SQLiteError) {
+  ///
+  /// - Parameters:
+  ///   - path: The path of the file.
+  ///   - options: The options of the database.
+  ///   - content: The content of a new file, or nil for an empty one. If the file exists and this
+  ///     isn't nil, the initializer throws.
+  init(
+    path: String, options: Database.Options, content: [UInt8]? = nil
+  ) throws(SQLiteError) {
     guard !path.isEmpty, !containsNUL(path) else {
       throw SQLiteError(.cannotOpen, "the path is empty or contains a NUL character")
     }
-    self.options = options
+    // Before the file is created.
+    try options.key?.check()
+    guard content == nil || options.key == nil else {
+      throw SQLiteError(
+        .misuse, "\(path): the content of a template is not encrypted; open it without a key")
+    }
+    key = Mutex(options.key)
+    self.options = options.withoutKey
     server = nil
-    let (absolute, wasCreated) = try DatabaseFile.prepare(path, options)
+    // If an extension can't be added, don't create the file.
+    if !options.extensions.isEmpty, unsafe access(path, F_OK) != 0 {
+      try ConnectionHandle(name: ":memory:", flags: SQLITE_OPEN_READWRITE, vfs: nil)
+        .add(options.extensions, isTrusted: !options.isUntrusted)
+    }
+    let (absolute, wasCreated) = try DatabaseFile.prepare(path, options, content)
     location = .file(absolute)
     self.wasCreated = wasCreated
     watch = options.vfs == nil && !options.isImmutable ? FileWatch(path: absolute) : nil
@@ -68,7 +91,8 @@ final class DatabaseFile: Sendable {
     _ location: Location, server: (any RemoteServer)? = nil, options: Database.Options
   ) {
     self.location = location
-    self.options = options
+    key = Mutex(options.key)
+    self.options = options.withoutKey
     self.server = server
     wasCreated = false
     watch = nil
@@ -86,8 +110,9 @@ final class DatabaseFile: Sendable {
     forReading: Bool, shared: SharedFile, number: Int,
     _ reasonToEnd: @escaping @Sendable () -> String?
   ) throws(SQLiteError) -> sending Connection {
+    let key = key.withLock { $0 }
     let connection = Connection(
-      try openHandle(shared, forReading: forReading, reasonToEnd),
+      try openHandle(shared, forReading: forReading, key, reasonToEnd),
       Connection.Environment(
         feed: shared.feed, claims: shared.claims, content: shared.content,
         commits: shared.commits, watch: watch,
@@ -101,7 +126,9 @@ final class DatabaseFile: Sendable {
     do {
       try prepare(connection, forReading: forReading)
     } catch let error as SQLiteError {
-      throw SQLiteError(error.code, "\(name): \(error.message)", sql: error.sql)
+      throw SQLiteError(
+        error.code, "\(name): \(connection.handle.reason(of: error, hasKey: key != nil))",
+        sql: error.sql)
     } catch {
       throw SQLiteError(.error, "\(name): the connection could not be prepared: \(error)")
     }
@@ -109,9 +136,17 @@ final class DatabaseFile: Sendable {
   }
 
   private func openHandle(
-    _ shared: SharedFile, forReading: Bool, _ reasonToEnd: @escaping @Sendable () -> String?
+    _ shared: SharedFile, forReading: Bool, _ key: Database.Key?,
+    _ reasonToEnd: @escaping @Sendable () -> String?
   ) throws(SQLiteError) -> ConnectionHandle {
     if let server {
+      guard key == nil else {
+        throw SQLiteError(
+          .authorization, "\(server.name) does not support encryption; open it without a key")
+      }
+      guard options.extensions.isEmpty else {
+        throw Database.Feature.extensions.refusal(server.name)
+      }
       let handle = try ConnectionHandle(name: ":memory:", flags: flags, vfs: nil)
       handle.remote = try server.connect(forReading: forReading, reasonToEnd)
       return handle
@@ -121,6 +156,10 @@ final class DatabaseFile: Sendable {
     func opened() throws(SQLiteError) -> ConnectionHandle {
       let handle = try ConnectionHandle(name: uri, flags: flags, vfs: options.vfs)
       handle.presence = presence
+      if let key {
+        try key.check()
+        try key.set(on: handle)
+      }
       unsafe TrigramTokenizer.checkArguments(on: handle.pointer)
       return handle
     }
@@ -178,7 +217,7 @@ extension DatabaseFile {
   ///
   /// - Returns: The absolute path, and whether the file was created.
   private static func prepare(
-    _ path: String, _ options: Database.Options
+    _ path: String, _ options: Database.Options, _ content: [UInt8]?
   ) throws(SQLiteError) -> (path: String, wasCreated: Bool) {
     // Search the bytes, because a slash and a following combining accent are one character.
     let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
@@ -195,7 +234,7 @@ extension DatabaseFile {
     if options.followsSymbolicLinks, let target = try resolve(absolute) { absolute = target }
     let name = absolute
     let wasCreated = try SharedFile.creationLock.withLock { _ throws(SQLiteError) in
-      try make(name, named: path, options)
+      try make(name, named: path, options, content)
     }
     return (name, wasCreated)
   }
@@ -203,9 +242,10 @@ extension DatabaseFile {
   /// Creates the file if it does not exist and the options allow it. Returns whether it was
   /// created.
   private static func make(
-    _ absolute: String, named path: String, _ options: Database.Options
+    _ absolute: String, named path: String, _ options: Database.Options, _ content: [UInt8]?
   ) throws(SQLiteError) -> Bool {
     if options.vfs == nil { try SharedFile.checkMayOpen(absolute) }
+    if let content { return try create(absolute, options, content) }
     var status = stat()
     if unsafe lstat(absolute, &status) == 0 {
       try check(absolute, status.st_mode)
@@ -232,7 +272,7 @@ extension DatabaseFile {
   }
 
   private static func create(
-    _ path: String, _ options: Database.Options
+    _ path: String, _ options: Database.Options, _ content: [UInt8]? = nil
   ) throws(SQLiteError) -> Bool {
     let files = SystemFileOperations()
     let flags = O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW
@@ -241,9 +281,16 @@ extension DatabaseFile {
         try files.open(path, in: SystemFileOperations.workingFolder, flags), files)
       // The permissions do not depend on the umask of the process.
       _ = fchmod(file.number, mode_t(options.filePermissions))
-      return true
+      guard let content else { return true }
+      do throws(SystemFailure) {
+        try file.write(unsafe content.span.bytes)
+        return true
+      } catch {
+        _ = unsafe unlink(path)
+        throw error
+      }
     } catch {
-      if error.number == EEXIST { return false }
+      if error.number == EEXIST, content == nil { return false }
       throw SQLiteError(
         .cannotOpen, "\(path): the file cannot be created: \(systemMessage(error.number))")
     }
@@ -255,5 +302,38 @@ extension DatabaseFile {
     guard let resolved = unsafe realpath(path, nil) else { return nil }
     defer { unsafe free(resolved) }
     return try unsafe exactPath(resolved)
+  }
+}
+
+extension Database.Options {
+  fileprivate var withoutKey: Database.Options {
+    var options = self
+    options.key = nil
+    return options
+  }
+}
+
+extension ConnectionHandle {
+  /// Returns the message of an error of a new connection. If SQLite can't read the file, says what
+  /// the key has to do with it.
+  fileprivate func reason(of error: SQLiteError, hasKey: Bool) -> String {
+    guard error.code.primary == .notADatabase else { return error.message }
+    if !hasKey { return "the file is not a database; if it is encrypted, open it with its key" }
+    return beginsAsPlainDatabase
+      ? "the file is not encrypted; open it without a key"
+      : "the key is wrong, or the file is not an encrypted database"
+  }
+
+  /// Whether the file begins like a database that isn't encrypted (`SQLITE_FCNTL_FILE_POINTER`).
+  /// Reads with SQLite's own descriptor, because closing another one would release SQLite's locks.
+  private var beginsAsPlainDatabase: Bool {
+    var file: UnsafeMutablePointer<sqlite3_file>?
+    let code = unsafe sqlite3_file_control(pointer, "main", SQLITE_FCNTL_FILE_POINTER, &file)
+    var start = [UInt8](repeating: 0, count: 16)
+    guard code == SQLITE_OK, let file = unsafe file,
+      let read = unsafe file.pointee.pMethods?.pointee.xRead,
+      unsafe read(file, &start, Int32(start.count), 0) == SQLITE_OK
+    else { return false }
+    return start == Array("SQLite format 3\0".utf8)
   }
 }

@@ -162,6 +162,31 @@ final class Scheduler: Sendable {
     _ kind: Access.Kind, cancellation: Cancellation, deadline: Moment?
   ) throws(SQLiteError) -> Grant {
     if let grant = try grant(kind, cancellation) { return grant }
+    let slot = try waitBlocking(kind, cancellation, deadline)
+    adopt(slot)
+    return .slot(slot)
+  }
+
+  /// Runs `body` while holding the slots of all readers, so that no read is running. Call this only
+  /// while holding the writer's slot. Throws if the running reads don't end before the deadline.
+  func withoutReads(until deadline: Moment, _ body: () throws -> Void) throws {
+    var slots: [Int] = []
+    defer { for slot in slots { leave(slot) } }
+    for _ in threads.dropFirst() {
+      do throws(SQLiteError) {
+        slots.append(try waitBlocking(.read, Cancellation(), deadline))
+      } catch {
+        guard error == .late else { throw error }
+        throw SQLiteError(.busy, "reads of this database are still running; end them first")
+      }
+    }
+    try body()
+  }
+
+  /// Acquires a slot, and blocks until one is free.
+  private func waitBlocking(
+    _ kind: Access.Kind, _ cancellation: Cancellation, _ deadline: Moment?
+  ) throws(SQLiteError) -> Int {
     let semaphore = DispatchSemaphore(value: 0)
     let outcome = Mutex<Result<Int, SQLiteError>?>(nil)
     wait(kind, cancellation) { result, _ in
@@ -172,9 +197,7 @@ final class Scheduler: Sendable {
     guard let outcome = outcome.withLock({ $0 }) else {
       throw SQLiteError(.internalError, "a waiting access was resumed without a connection")
     }
-    let slot = try outcome.get()
-    adopt(slot)
-    return .slot(slot)
+    return try outcome.get()
   }
 
   /// Blocks the thread until `semaphore` is signaled. At `deadline`, removes the access from the

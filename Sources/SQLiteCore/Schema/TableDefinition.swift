@@ -80,6 +80,9 @@ public struct ColumnDefinition: Hashable, Sendable {
   /// their bytes. The SQL of the table doesn't contain it, so that programs without this collation
   /// can read the table.
   package var collation: String?
+  /// Whether the column contains dates as text, which never looks like a number. A column that is
+  /// declared as DATETIME, which has the affinity NUMERIC, therefore stores it unchanged.
+  package var isDateText = false
 
   /// Creates the definition of a column.
   ///

@@ -151,10 +151,10 @@ extension Database: RowSource {
   ///   - types: The types of the columns, in order.
   /// - Throws: The errors of the blocking ``rows(_:as:)``, and `CancellationError` if the task is
   ///   cancelled.
-  public func rows<each Element: ColumnValue & Sendable>(
+  public func rows<each Element: ColumnValue>(
     _ sql: SQL, as types: repeat (each Element).Type
-  ) async throws -> [(repeat each Element)] {
-    try await query(sql) { try $0.rows(sql, as: repeat (each Element).self) }
+  ) async throws -> sending [(repeat each Element)] {
+    try await query(sql) { Handoff(try $0.rows(sql, as: repeat (each Element).self)) }.take()
   }
 
   /// Returns the values of a query with one column, without blocking the calling thread.
@@ -164,10 +164,10 @@ extension Database: RowSource {
   ///   - type: The type of the column.
   /// - Throws: The errors of the blocking ``rows(_:as:)``, and `CancellationError` if the task is
   ///   cancelled.
-  public func rows<Element: ColumnValue & Sendable>(
+  public func rows<Element: ColumnValue>(
     _ sql: SQL, as type: Element.Type
-  ) async throws -> [Element] {
-    try await query(sql) { try $0.rows(sql, as: Element.self) }
+  ) async throws -> sending [Element] {
+    try await query(sql) { Handoff(try $0.rows(sql, as: Element.self)) }.take()
   }
 }
 

@@ -5,7 +5,7 @@
 ///     extension Celsius: Bindable {
 ///       public var databaseValue: Value { get throws(SQLiteError) { .real(degrees) } }
 ///     }
-public protocol Bindable {
+public protocol Bindable: SendableMetatype {
   /// The value that SQLite stores for this instance.
   ///
   /// - Throws: ``SQLiteError`` with ``ResultCode/mismatch`` or ``ResultCode/range`` if SQLite can't

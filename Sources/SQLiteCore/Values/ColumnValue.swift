@@ -3,7 +3,7 @@
 /// A read is exact or throws. A ``Value`` accepts any content. Of the other types, only optionals
 /// accept NULL, only text types accept text, and an integer type throws if the stored integer does
 /// not fit.
-public protocol ColumnValue {
+public protocol ColumnValue: SendableMetatype {
   /// Creates an instance from a stored value.
   ///
   /// - Parameter databaseValue: The content of a column.

@@ -4,6 +4,8 @@ import SQLiteCore
 struct StoredForm {
   var type: ColumnType
   var isOptional = false
+  /// Whether the property is a `Date`.
+  var isDate = false
   var value: Value
 }
 

@@ -1,3 +1,4 @@
+import Essentials
 import SQLiteCore
 
 /// The values of the row that is being encoded. They are bound to the parameters of a statement or,
@@ -292,7 +293,11 @@ extension EncodedRow {
   func collectedColumns() throws(SQLiteError) -> [ColumnDefinition] {
     if let failure { throw failure }
     return unsafe zip(columns, collected).compactMap { name, entry in
-      entry.form.map { ColumnDefinition(name, $0.type, isOptional: $0.isOptional) }
+      entry.form.map { form in
+        var column = ColumnDefinition(name, form.type, isOptional: form.isOptional)
+        column.isDateText = form.isDate && form.type == .text
+        return column
+      }
     }
   }
 
@@ -301,7 +306,9 @@ extension EncodedRow {
 
   private dynamic func collect<Scalar: ScalarValue>(scalar: Scalar, at parameter: Int32) throws {
     try collect(at: parameter) {
-      StoredForm(type: Scalar.columnType(forms), value: try scalar.stored(forms))
+      StoredForm(
+        type: Scalar.columnType(forms), isDate: Scalar.self == Date.self,
+        value: try scalar.stored(forms))
     }
   }
 
@@ -315,7 +322,9 @@ extension EncodedRow {
     try collect(at: parameter) {
       var form =
         try value.map { try strategies.form(of: $0) }
-        ?? StoredForm(type: ColumnStorage(of: Source.self, strategies).columnType, value: .null)
+        ?? StoredForm(
+          type: ColumnStorage(of: Source.self, strategies).columnType,
+          isDate: Source.self == Date.self, value: .null)
       form.isOptional = true
       return form
     }

@@ -13,7 +13,7 @@ public import SQLiteCore
 /// doesn't matter: all conditions must hold, and `limit(_:offset:)` applies last. If a query
 /// contains an error, fetching it throws.
 public struct RecordQuery<Row: Decodable & SendableMetatype>: Sendable {
-  @usableFromInline private(set) var parts: RecordQueryParts
+  @usableFromInline package private(set) var parts: RecordQueryParts
 
   /// Returns a query with an additional condition. Rows must match all conditions.
   ///
@@ -176,7 +176,7 @@ public struct RecordRequest<Result>: Sendable {
 }
 
 /// The parts of a ``RecordQuery``, independent of the type of its rows.
-@usableFromInline struct RecordQueryParts: Sendable {
+@usableFromInline package struct RecordQueryParts: Sendable {
   /// The source of the rows.
   @usableFromInline enum Source: Sendable {
     case table(any Record.Type)
@@ -186,8 +186,8 @@ public struct RecordRequest<Result>: Sendable {
   let source: Source
   var condition: SQL?
   var order: Ordering?
-  var limit: Int?
-  var offset = 0
+  package internal(set) var limit: Int?
+  package internal(set) var offset = 0
 
   /// The query with a limit of one row. A query that was created from SQL is returned unchanged,
   /// because its statement may change rows and must run to its end.

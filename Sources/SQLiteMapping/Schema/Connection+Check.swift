@@ -52,7 +52,8 @@ extension Connection {
         add(.missingColumn, column.name, "\(column.type.rawValue) is missing")
         continue
       }
-      if !Affinity(declared: found.declaredType).keeps(column.type) {
+      let affinity = Affinity(declared: found.declaredType)
+      if !affinity.keeps(column.type), !(column.isDateText && affinity == .numeric) {
         add(
           .type, column.name,
           "is declared \(found.declaredType), whose affinity converts values of type "

@@ -43,12 +43,17 @@ public struct Migration: Sendable {
   public struct Step: Sendable, CustomStringConvertible {
     /// A description of the change for people, which `Database.migrationPlan(of:)` returns.
     public let description: String
+    /// The table that the step changes, or nil if running the step throws SQLite's error for a
+    /// missing table.
+    fileprivate let table: String?
     let run: @Sendable (Connection) throws -> Void
 
     package init(
-      description: String, run: @escaping @Sendable (Connection) throws -> Void
+      description: String, changing table: String? = nil,
+      run: @escaping @Sendable (Connection) throws -> Void
     ) {
       self.description = description
+      self.table = table
       self.run = run
     }
   }
@@ -199,6 +204,10 @@ extension Database {
   /// Runs the migrations that have not run on this database yet, each in a separate transaction.
   /// Blocks the thread.
   ///
+  /// In a database without tables, such as that of a new installation, a step that changes a table
+  /// has nothing to change, so it is skipped if the table doesn't exist. All migrations then run in
+  /// one transaction. In any other database, a missing table is an error.
+  ///
   /// - Parameter migrations: All migrations of the program, the oldest first.
   /// - Returns: The names of the migrations that this call has run. If another call runs a
   ///   migration first, it is not included.
@@ -212,14 +221,13 @@ extension Database {
   public func migrate(_ migrations: [Migration]) throws -> [String] {
     var made: [String] = []
     for migration in try read({ try $0.pendingMigrations(of: migrations) }) {
-      let isMade = try write { try $0.make(migration, ifPendingOf: migrations) }
-      if isMade { made.append(migration.name) }
+      made += try write { try $0.make(migration, ifPendingOf: migrations) }
     }
     return made
   }
 
   /// Runs the migrations that have not run on this database yet, each in a separate transaction,
-  /// without blocking the thread.
+  /// without blocking the thread. For details, see the blocking form.
   ///
   /// - Parameter migrations: All migrations of the program, the oldest first.
   /// - Returns: The names of the migrations that this call has run. If another call runs a
@@ -230,8 +238,7 @@ extension Database {
   public func migrate(_ migrations: [Migration]) async throws -> [String] {
     var made: [String] = []
     for migration in try await read({ try $0.pendingMigrations(of: migrations) }) {
-      let isMade = try await write { try $0.make(migration, ifPendingOf: migrations) }
-      if isMade { made.append(migration.name) }
+      made += try await write { try $0.make(migration, ifPendingOf: migrations) }
     }
     return made
   }
@@ -298,25 +305,38 @@ extension Connection {
   ///   steps.
   package func runPending(of migrations: [Migration]) throws -> [String] {
     var lines: [String] = []
+    let skipsMissingTables = try isWithoutTables()
     for migration in try pendingMigrations(of: migrations) {
       lines.append("\(migration.name):")
       lines += migration.steps.map { "  \($0)" }
-      try make(migration)
+      try make(migration, skipsMissingTables)
     }
     return lines
   }
 }
 
 extension Connection {
-  /// Runs a migration that no other connection has run in the meantime, and returns true.
-  /// Otherwise, does nothing and returns false.
+  /// Runs a migration if no other connection has run it in the meantime. In a database without
+  /// tables, runs all pending migrations, so that none of them finds only the tables that an
+  /// earlier one has created.
+  ///
+  /// - Returns: The names of the migrations that this call has run.
   fileprivate func make(
     _ migration: Migration, ifPendingOf migrations: [Migration]
-  ) throws -> Bool {
-    let names = try pendingMigrations(of: migrations).map(\.name)
-    guard names.contains(migration.name) else { return false }
-    try make(migration)
-    return true
+  ) throws -> [String] {
+    var pending = try pendingMigrations(of: migrations)
+    guard pending.contains(where: { $0.name == migration.name }) else { return [] }
+    let skipsMissingTables = try isWithoutTables()
+    if !skipsMissingTables { pending = [migration] }
+    for migration in pending { try make(migration, skipsMissingTables) }
+    return pending.map(\.name)
+  }
+
+  /// Whether the database has no tables, apart from those of this library, and no migration has run
+  /// on it.
+  private func isWithoutTables() throws -> Bool {
+    try appliedMigrations().isEmpty
+      && existingTables().allSatisfy { asciiLowercased($0).hasPrefix("magicdata_") }
   }
 
   /// Returns the migrations that have not run on this database yet.
@@ -355,11 +375,27 @@ extension Connection {
   }
 
   /// Runs a migration and records its name.
-  fileprivate func make(_ migration: Migration) throws {
+  ///
+  /// - Parameters:
+  ///   - migration: The migration to run.
+  ///   - skipsMissingTables: Whether to skip the steps that change a table that doesn't exist.
+  private func make(_ migration: Migration, _ skipsMissingTables: Bool) throws {
     try savepoint {
       _ = try MetaTable.storeUUID(self)
       _ = try pragma("defer_foreign_keys", "=1")
-      for step in migration.steps { try step.run(self) }
+      for step in migration.steps {
+        guard skipsMissingTables else {
+          try step.run(self)
+          continue
+        }
+        // The first use of its type creates the table with all changes.
+        if let table = step.table, try !tableExists(table) { continue }
+        do {
+          try savepoint { try step.run(self) }
+        } catch let error as SQLiteError where error.isMissingTable {
+          continue
+        }
+      }
       try checkForeignKeys()
       try MetaTable.recordMigration(migration.name, self)
     }

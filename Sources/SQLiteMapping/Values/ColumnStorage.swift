@@ -148,6 +148,7 @@ extension MappingStrategies {
       guard let value = same(value, as: scalar) else { return nil }
       return StoredForm(
         type: scalar.columnType(scalars), isOptional: scalar.isOptional,
+        isDate: Scalar.self == Date.self || Scalar.self == Date?.self,
         value: try value.stored(scalars))
     }
     guard let scalar = Source.self as? any ScalarValue.Type else { return nil }

@@ -170,7 +170,7 @@ extension MagicAsset: AssetValue {
 ///
 /// `Data` and `String` conform, and so do arrays, sets and dictionaries of `Codable` values. To use
 /// another `Codable` type, declare its conformance: the library then stores the values as JSON.
-public protocol AssetConvertible {
+public protocol AssetConvertible: SendableMetatype {
   /// Creates a value from the bytes of an asset.
   ///
   /// - Parameter assetData: The content of the asset.

@@ -21,8 +21,9 @@ public struct PagePosition<Object: MagicObject>: Hashable, Sendable {
   let values: [Value]
   /// The key of the row at the position. It orders rows with equal sort keys.
   let key: Int64
-  /// A description of the sort keys. A position is valid only for a query with an equal outline.
-  fileprivate let outline: [String]
+  /// The fingerprint of the type and the sort keys. A position is valid only for a query with the
+  /// same fingerprint.
+  let order: UInt64
 }
 
 /// A query for one page of objects, prepared for one store. `KeysetPaging.swift` builds the
@@ -32,7 +33,7 @@ struct PageQuery<Object: MagicObject>: Sendable {
   let plan: ObjectPlan
   /// The query for the objects of all pages, without a limit.
   private let query: QueryParts
-  private let outline: [String]
+  private let order: UInt64
   private var start: PagePosition<Object>?
   private let limit: Int
 
@@ -56,9 +57,11 @@ struct PageQuery<Object: MagicObject>: Sendable {
     pages.order = try query.sortKeys(in: store)
     self.query = pages
     plan = try ObjectQuery(store, pages).plan
-    outline = pages.order.map {
-      "\($0.isDescending ? "descending" : "ascending") \($0.node.outline(in: store))"
-    }
+    order = fingerprint(
+      of: [plan.typeName]
+        + pages.order.map {
+          "\($0.isDescending ? "descending" : "ascending") \($0.node.outline(in: store))"
+        })
   }
 
   /// Fetches the objects of the page with their related objects, and determines whether more
@@ -109,7 +112,7 @@ struct PageQuery<Object: MagicObject>: Sendable {
   private func position(of row: borrowing Statement) throws -> PagePosition<Object> {
     PagePosition(
       values: try query.order.indices.map { try row.value(at: $0 + 1) }, key: row.integer(at: 0),
-      outline: outline)
+      order: order)
   }
 
   /// Calls a closure with a row for each object: its key, followed by the values of this query's
@@ -129,13 +132,26 @@ struct PageQuery<Object: MagicObject>: Sendable {
   /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if the position belongs to a query with
   ///   other sort keys.
   func starting(after position: PagePosition<Object>?) throws -> PageQuery {
-    if let position, position.outline != outline {
+    if let position,
+      position.order != order || position.values.count != self.query.order.count
+    {
       throw SQLiteError(.misuse, "the position belongs to a page with another order")
     }
     var query = self
     query.start = position
     return query
   }
+}
+
+/// Returns a 64-bit FNV-1a hash of texts, which is the same in every process.
+private func fingerprint(of texts: [String]) -> UInt64 {
+  var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+  for text in texts {
+    for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    // No byte of UTF-8 has this value, so texts can't be confused with their concatenation.
+    hash = (hash ^ 0xff) &* 0x100_0000_01b3
+  }
+  return hash
 }
 
 extension QueryNode {

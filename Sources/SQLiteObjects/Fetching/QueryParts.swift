@@ -3,13 +3,13 @@ import SQLiteCore
 /// A query without the generic type of its objects, so that the code that writes its SQL isn't
 /// generic. Generic code would look up type metadata for each query, which takes as long as the
 /// statement (benchmark `query`).
-struct QueryParts: Sendable {
+package struct QueryParts: Sendable {
   let type: any MagicObject.Type
   var filter: QueryNode?
   var order: [QueryOrder] = []
   var isDistinct = false
-  var limit: Int?
-  var offset = 0
+  package internal(set) var limit: Int?
+  package internal(set) var offset = 0
   /// The relation whose related objects are queried, or nil for all objects of the type.
   var origin: (any QueryOrigin)?
 

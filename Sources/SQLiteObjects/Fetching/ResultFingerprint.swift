@@ -4,7 +4,7 @@ import SQLiteRelations
 
 /// The stored values of a result, for comparing it with another result. They share memory with the
 /// fetched objects until the objects are changed.
-struct ResultFingerprint: Sendable {
+package struct ResultFingerprint: Sendable {
   private var values: [Value] = []
   private var tables: [Rows] = []
 
@@ -71,7 +71,7 @@ struct ResultFingerprint: Sendable {
 }
 
 extension ResultFingerprint: Equatable {
-  static func == (left: ResultFingerprint, right: ResultFingerprint) -> Bool {
+  package static func == (left: ResultFingerprint, right: ResultFingerprint) -> Bool {
     left.values == right.values
       && left.tables.elementsEqual(right.tables) { one, other in
         one.shape.type == other.shape.type && one.keys == other.keys
@@ -97,13 +97,13 @@ extension ResultFingerprint: Equatable {
 // The objects that have changed.
 extension ResultFingerprint {
   /// The z_index values of the objects that the query itself selected, in its order.
-  var found: ArraySlice<Int64> { tables.first.map { $0.keys.prefix($0.foundCount) } ?? [] }
+  package var found: ArraySlice<Int64> { tables.first.map { $0.keys.prefix($0.foundCount) } ?? [] }
 
   /// Returns the indexes in ``found`` of the objects that are also found in `before`, and that have
   /// changed since then or reference, directly or through others, a changed object.
   ///
   /// - Complexity: O(*n*) in the number of rows and links of both results.
-  func updated(since before: ResultFingerprint) -> [Int] {
+  package func updated(since before: ResultFingerprint) -> [Int] {
     if tables.isEmpty { return [] }
     let known = Set(before.found)
     let (files, filesBefore) = (self.files, before.files)

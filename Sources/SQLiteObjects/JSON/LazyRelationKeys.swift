@@ -21,7 +21,7 @@ extension RelationKeys {
 extension _LiveValue {
   /// The keys of a relation that was decoded and not resolved yet, or nil.
   var unresolvedKeys: RelationKeys? {
-    value as? RelationKeys ?? (value as? any LazyValue)?.state.keys
+    value as? RelationKeys ?? (value as? any LazyValue)?.box.state.keys
   }
 }
 

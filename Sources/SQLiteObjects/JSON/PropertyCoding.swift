@@ -34,7 +34,7 @@ extension _MagicCell {
   /// saved nor set.
   private func keys(of value: Any) throws -> RelationKeys? {
     guard let lazy = value as? any LazyValue else { return try RelationKeys(of: value) }
-    let state = try lazy.folded()
+    let state = try lazy.box.folded()
     if let live = state.live { return try RelationKeys(of: live.value) }
     return try state.source.map { try RelationKeys(of: $0, state) }
   }

@@ -1,7 +1,6 @@
 import SQLiteCore
 import SQLiteMapping
 import SQLiteRelations
-import Synchronization
 
 /// A value that is loaded on demand instead of together with its object.
 ///
@@ -20,48 +19,29 @@ import Synchronization
 /// The save applies such changes to the collection's current contents in the store. Until
 /// then, the methods of this type include them in their results, but queries of the collection
 /// throw ``MagicError/unsavedChanges(type:)``.
-public struct AsyncMagical<Element: Codable>: Sendable {
-  /// The shared storage of a lazy value's state. All copies of the value reference the same box.
-  private final class Box: Sendable {
-    /// The `deinit` of a value may access this value, so no value is released while this is locked.
-    let state: Mutex<LazyState>
-
-    init(_ state: LazyState) {
-      self.state = Mutex(state)
-    }
-
-    deinit {
-      IterativeRelease.forms(
-        state.withLock { state in
-          let held = state.held
-          state = LazyState(.unset)
-          return held
-        })
-    }
-  }
-
-  private let box: Box
+public struct AsyncMagical<Element: Codable> {
+  package let box: LazyBox
 
   /// Creates a lazy value from a value in memory, which is saved with its object.
   ///
   /// - Parameter value: The value.
   public init(value: Element) {
     let live = _LiveValue((value as? any AssetValue)?.withoutContent ?? value)
-    box = Box(LazyState(.set(live), number: 1))
+    box = LazyBox(LazyState(.set(live), number: 1))
   }
 
   package init(source: LazySource?) {
-    box = Box(LazyState(source.map { .stored($0) } ?? .unset))
+    box = LazyBox(LazyState(source.map { .stored($0) } ?? .unset))
   }
 
   package init(unresolved keys: RelationKeys) {
-    box = Box(LazyState(.decoded(keys)))
+    box = LazyBox(LazyState(.decoded(keys)))
   }
 
   /// Creates an unset value. Fetching it throws ``MagicError/detachedValue(type:)`` until you set
   /// it. A change such as `append(_:)` treats an unset collection as empty.
   public init() {
-    box = Box(LazyState(.unset))
+    box = LazyBox(LazyState(.unset))
   }
 
   /// Sets the value, which is saved with the object.
@@ -73,75 +53,21 @@ public struct AsyncMagical<Element: Codable>: Sendable {
   /// - Parameter value: The new value.
   public func set(_ value: Element) {
     let live = _LiveValue((value as? any AssetValue)?.withoutContent ?? value)
-    _ = box.state.withLock { state in
-      let former = state
-      state.set(live)
-      return former
-    }
+    box.set(live)
   }
 
   /// Records a change of the collection, for the next save to write.
   func change(_ change: LinkEdit<_LiveValue>) where Element: MagicCollection {
     // A value that was never set is an empty collection.
     let none = try? Element(magicLinks: [])
-    box.state.withLock { state in
-      if case .unset = state.content, let none { state.content = .set(_LiveValue(none)) }
-      state.change(change)
-    }
-  }
-
-  /// Records the links of the collection that a fetch has returned, so that the next save can write
-  /// only the difference from them.
-  ///
-  /// - Parameters:
-  ///   - links: The links in the store.
-  ///   - state: The state before the fetch. If a save has finished in the meantime, the links count
-  ///     as unknown.
-  func show(_ links: LazyLinks, after state: LazyState) {
-    box.state.withLock { current in
-      guard current.source?.zIndex == links.owner else { return }
-      // If changes were saved during the fetch, its result may include them, and the links before
-      // them are unknown.
-      current.base = current.saved == state.saved ? links : nil
-    }
+    box.change(change, orEmpty: none.map { _LiveValue($0) })
   }
 }
 
+extension AsyncMagical: Sendable where Element: Sendable {}
+
 extension AsyncMagical: LazyValue {
   package static var role: _PropertyRole { .of(Element.self) }
-
-  package var state: LazyState { box.state.withLock { $0 } }
-
-  package func folded() throws -> LazyState {
-    let state = state
-    if state.edits.isEmpty || state.live == nil { return state }
-    let folded = try state.folded()
-    _ = box.state.withLock { current in
-      let former = current
-      if current.number == state.number, current.edits.count == state.edits.count {
-        current.content = folded.content
-        current.edits = []
-      }
-      return former
-    }
-    return folded
-  }
-
-  package func saved(_ state: LazyState, _ base: LazyLinks?, replacedBy source: LazySource?) {
-    _ = box.state.withLock { current in
-      let former = current
-      current.recordSave(state, base: base, source: source)
-      return former
-    }
-  }
-
-  package func unsaved(_ state: LazyState) {
-    _ = box.state.withLock { current in
-      let former = current
-      current.recordRollback(state)
-      return former
-    }
-  }
 }
 
 extension AsyncMagical: MagicRelation where Element: MagicRelation {
@@ -164,17 +90,17 @@ extension AsyncMagical: Codable {
   /// - Parameter encoder: The encoder to write to.
   /// - Throws: Any error of the encoder, or of the value's own `encode(to:)`.
   public func encode(to encoder: any Encoder) throws {
-    try (folded().live?.value as? Element).encode(to: encoder)
+    try (box.folded().live?.value as? Element).encode(to: encoder)
   }
 }
 
 extension AsyncMagical: AssetValue where Element: AssetValue {
   package init(_ handle: AssetHandle?) {
-    box = Box(LazyState(.set(_LiveValue(Element(handle)))))
+    box = LazyBox(LazyState(.set(_LiveValue(Element(handle)))))
   }
 
   package var pending: PendingAsset? {
-    get throws { try (state.live?.value as? Element)?.pending }
+    get throws { try (box.state.live?.value as? Element)?.pending }
   }
 
   // A lazy asset stores no loaded content. Only the asset that `get()` returns does.

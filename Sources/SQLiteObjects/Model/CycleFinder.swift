@@ -105,7 +105,9 @@ struct CycleFinder {
         RelationTarget(key: $0.key, end: .other(_LiveValue($0.object)))
       }
     }
-    if let lazy = live.value as? any LazyValue { return lazy.state.live.map(Self.targets) ?? [] }
+    if let lazy = live.value as? any LazyValue {
+      return lazy.box.state.live.map(Self.targets) ?? []
+    }
     if let collection = live.value as? any MagicCollection { return targets(collection) }
     return live.value is any MagicObject ? [RelationTarget(key: .null, end: .other(live))] : []
   }

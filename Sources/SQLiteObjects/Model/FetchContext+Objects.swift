@@ -91,8 +91,8 @@ extension FetchContext {
       shape.needsContext || group.isCreatedByProgram
       ? _MagicCell(.row(self), CellIndex(table: 0, row: row)) : _MagicCell(storage)
     let object = try shape.bound(type, to: cell)
-    if shape.isClass { group.register(object as AnyObject, at: row) }
-    return object
+    guard shape.isClass else { return object }
+    return group.register(object as AnyObject, at: row) as? Object ?? object
   }
 
   /// Creates the object at a row as a type-erased value.

@@ -1,5 +1,6 @@
 import SQLiteCore
 import SQLiteRelations
+import Synchronization
 
 /// A reference to a lazy property of an object in a store. The value of the property stays in the
 /// store until it is requested.
@@ -52,8 +53,11 @@ package struct LazyState: Sendable {
   var edits: [LazyEdit] = []
   /// The number of times that the value was set or changed.
   var number = 0
-  /// The value of ``number`` at the last save.
-  var saved = 0
+  /// The value of ``number`` at the last save in a store, for the store that was the last one to
+  /// save the value; nil if none has.
+  private var lastSave: (store: StoreIdentity, number: Int)?
+  /// The value of ``number`` at the last save in each other store.
+  private var otherSaves: [(store: StoreIdentity, number: Int)] = []
   /// The links when they were last fetched or saved, or nil if they are unknown. A save writes only
   /// the difference between them and a value that was set.
   var base: LazyLinks?
@@ -78,8 +82,21 @@ package struct LazyState: Sendable {
     if case .decoded(let keys) = content { keys } else { nil }
   }
 
-  /// Whether the value has been set or changed since the last save.
-  var isChanged: Bool { number > saved }
+  /// Returns the value of ``number`` at the last save in a store, or 0 if there was none.
+  func savedNumber(in store: StoreIdentity) -> Int {
+    guard let lastSave, lastSave.store != store else { return lastSave?.number ?? 0 }
+    return otherSaves.first { $0.store == store }?.number ?? 0
+  }
+
+  private mutating func setSavedNumber(_ number: Int, in store: StoreIdentity) {
+    guard number != savedNumber(in: store) else { return }
+    otherSaves.removeAll { $0.store == store }
+    if let lastSave, lastSave.store != store { otherSaves.append(lastSave) }
+    lastSave = (store, number)
+  }
+
+  /// Returns whether the value has been set or changed since the last save in a store.
+  func isChanged(in store: StoreIdentity) -> Bool { number > savedNumber(in: store) }
 
   /// The unsaved changes of a collection, in the order in which they were made.
   var changes: [LinkEdit<_LiveValue>] { edits.map(\.change) }
@@ -119,18 +136,25 @@ extension LazyState {
   ///   - base: The links that were saved, or nil if they are unknown.
   ///   - left: The property in the store from which the value is read from now on, or nil to keep
   ///     the value in memory.
-  mutating func recordSave(_ state: LazyState, base: LazyLinks?, source left: LazySource?) {
-    saved = max(saved, state.number)
+  ///   - store: The store that has saved it.
+  mutating func recordSave(
+    _ state: LazyState, base: LazyLinks?, source left: LazySource?, in store: StoreIdentity
+  ) {
+    let saved = max(savedNumber(in: store), state.number)
+    setSavedNumber(saved, in: store)
     if let left, number == state.number { content = .stored(left) }
-    if source != nil { edits.removeAll { $0.number <= saved } }
+    if source?.content.identity == store { edits.removeAll { $0.number <= saved } }
     if let base { self.base = base }
   }
 
   /// Records that the transaction that saved the value was rolled back.
   ///
-  /// - Parameter state: The state that was saved.
-  mutating func recordRollback(_ state: LazyState) {
-    saved = min(saved, state.saved)
+  /// - Parameters:
+  ///   - state: The state that was saved.
+  ///   - store: The store.
+  mutating func recordRollback(_ state: LazyState, in store: StoreIdentity) {
+    let saved = min(savedNumber(in: store), state.savedNumber(in: store))
+    setSavedNumber(saved, in: store)
     base = state.base
     guard source != nil else { return }
     if state.live != nil { content = state.content }
@@ -152,7 +176,7 @@ extension LazyState {
 }
 
 /// A value that is loaded on demand.
-package protocol LazyValue: Codable, Sendable {
+package protocol LazyValue: Codable {
   /// The role of a property of this type.
   static var role: _PropertyRole { get }
   /// Creates a value that is loaded from a property in a store, or an unset value if `source` is
@@ -160,10 +184,90 @@ package protocol LazyValue: Codable, Sendable {
   init(source: LazySource?)
   /// Creates a value from the keys of a relation that was decoded.
   init(unresolved keys: RelationKeys)
-  /// A copy of the value's current state.
-  var state: LazyState { get }
+  /// The storage of the value's state.
+  var box: LazyBox { get }
+}
+
+/// The storage of a lazy value's state. All copies of the value reference the same box.
+///
+/// A box is Sendable, whatever the type of the value. The value leaves it only through an
+/// ``AsyncMagical``, which is Sendable only if the type is.
+package final class LazyBox: Sendable {
+  /// The `deinit` of a value may access this value, so no value is released while this is locked.
+  private let current: Mutex<LazyState>
+
+  init(_ state: LazyState) {
+    current = Mutex(state)
+  }
+
+  deinit {
+    IterativeRelease.forms(
+      current.withLock { state in
+        let held = state.held
+        state = LazyState(.unset)
+        return held
+      })
+  }
+
+  /// A copy of the current state.
+  var state: LazyState { current.withLock { $0 } }
+
+  /// Changes the state. What the change replaces is released after the lock.
+  private func update(_ body: (inout LazyState) -> Void) {
+    _ = current.withLock { state in
+      let former = state
+      body(&state)
+      return former
+    }
+  }
+
+  /// Sets the value, and discards the recorded changes of the collection.
+  func set(_ live: _LiveValue) { update { $0.set(live) } }
+
+  /// Records a change of the collection, for the next save to write.
+  ///
+  /// - Parameters:
+  ///   - change: The change.
+  ///   - empty: The value of a collection that was never set, or nil if the type has no empty value.
+  func change(_ change: LinkEdit<_LiveValue>, orEmpty empty: _LiveValue?) {
+    update { state in
+      if case .unset = state.content, let empty { state.content = .set(empty) }
+      state.change(change)
+    }
+  }
+
+  /// Records the links of the collection that a fetch has returned, so that the next save can write
+  /// only the difference from them.
+  ///
+  /// - Parameters:
+  ///   - links: The links in the store.
+  ///   - state: The state before the fetch. If a save has finished in the meantime, the links count
+  ///     as unknown.
+  func show(_ links: LazyLinks, after state: LazyState) {
+    update { current in
+      guard current.source?.zIndex == links.owner else { return }
+      // If changes were saved during the fetch, its result may include them, and the links before
+      // them are unknown.
+      let isSame =
+        current.savedNumber(in: links.store) == state.savedNumber(in: links.store)
+      current.base = isSame ? links : nil
+    }
+  }
+
   /// Applies the recorded changes to a collection that was set, and returns the resulting state.
-  func folded() throws -> LazyState
+  func folded() throws -> LazyState {
+    let state = state
+    if state.edits.isEmpty || state.live == nil { return state }
+    let folded = try state.folded()
+    update { current in
+      if current.number == state.number, current.edits.count == state.edits.count {
+        current.content = folded.content
+        current.edits = []
+      }
+    }
+    return folded
+  }
+
   /// Records that the value was saved.
   ///
   /// - Parameters:
@@ -171,9 +275,20 @@ package protocol LazyValue: Codable, Sendable {
   ///   - base: The links that were saved, or nil if they are unknown.
   ///   - source: The property in the store from which the value is read from now on, or nil to keep
   ///     the value in memory.
-  func saved(_ state: LazyState, _ base: LazyLinks?, replacedBy source: LazySource?)
+  ///   - store: The store that has saved it.
+  func saved(
+    _ state: LazyState, _ base: LazyLinks?, replacedBy source: LazySource?,
+    in store: StoreIdentity
+  ) {
+    update { $0.recordSave(state, base: base, source: source, in: store) }
+  }
+
   /// Records that the transaction that saved the value was rolled back.
   ///
-  /// - Parameter state: The state that was saved.
-  func unsaved(_ state: LazyState)
+  /// - Parameters:
+  ///   - state: The state that was saved.
+  ///   - store: The store.
+  func unsaved(_ state: LazyState, in store: StoreIdentity) {
+    update { $0.recordRollback(state, in: store) }
+  }
 }

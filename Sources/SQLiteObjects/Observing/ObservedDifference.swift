@@ -50,10 +50,10 @@ extension ObservedResults {
 }
 
 /// A result of a query for objects, together with the previous result.
-struct ObservedList: Sendable {
+package struct ObservedList: Sendable {
   /// The previous result, or nil if there is none.
   let before: ResultFingerprint?
-  let after: ResultFingerprint
+  package let after: ResultFingerprint
 
   /// The difference between the identities of the two results.
   var difference: CollectionDifference<Int> {
@@ -73,7 +73,7 @@ struct ObservedList: Sendable {
   /// `difference(from:)` takes time and memory quadratic in the number of changes.
   ///
   /// - Complexity: O(*n* log *n*).
-  static func difference(from old: [Int], to new: [Int]) -> CollectionDifference<Int> {
+  package static func difference(from old: [Int], to new: [Int]) -> CollectionDifference<Int> {
     let oldPlaces = Dictionary(
       old.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
     let newPlaces = Dictionary(

@@ -15,6 +15,15 @@ package final class TableCache: Sendable {
   /// The names of the tables that have all columns of their types.
   private let complete = Mutex<Set<String>>([])
 
+  /// Creates a cache that contains the tables of `other`, the cache of a database with the same
+  /// tables, or that is empty.
+  init(_ other: TableCache? = nil) {
+    guard let other else { return }
+    let (ready, complete) = (other.ready.withLock { $0 }, other.complete.withLock { $0 })
+    self.ready.withLock { $0 = ready }
+    self.complete.withLock { $0 = complete }
+  }
+
   /// Clears the cache, so that all tables are looked up again.
   func forget() {
     ready.withLock { $0 = Ready() }

@@ -83,7 +83,7 @@ extension PrimaryMagicValue: MagicColumn {
 /// enumeration if the order of its raw values is the order that you want:
 ///
 ///     enum Level: Int, Codable, MagicComparable { case low, high }
-public protocol MagicComparable {}
+public protocol MagicComparable: SendableMetatype {}
 
 extension Date: MagicComparable {}
 extension Duration: MagicComparable {}

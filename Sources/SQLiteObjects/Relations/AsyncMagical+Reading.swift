@@ -9,18 +9,13 @@ extension AsyncMagical {
   ///   resolved, ``MagicError/closed`` if the store was released, or ``MagicError/restored(type:)``
   ///   if the store's contents have been replaced since the object was fetched.
   func known() throws -> Known {
-    let state = try folded()
-    switch state.content {
-    case .set(let live):
-      let asset = (live.value as? any AssetValue)?.sharingContent
-      guard let value = asset as? Element ?? live.value as? Element else { break }
-      return .value(value)
-    case .stored(let source): return .source(try source.objects, state)
-    case .decoded(let keys):
-      throw MagicError.unresolvedRelation(type: "\(Self.self)", property: keys.property)
-    case .unset: break
+    let state = try box.folded()
+    if let objects = try state.objects(of: Element.self) { return .source(objects, state) }
+    let asset = (state.live?.value as? any AssetValue)?.sharingContent
+    guard let value = asset as? Element ?? state.live?.value as? Element else {
+      throw MagicError.detachedValue(type: "\(Element.self)")
     }
-    throw MagicError.detachedValue(type: "\(Element.self)")
+    return .value(value)
   }
 
   /// A value that was set, or the related objects in the store with the changes to apply to them.
@@ -75,7 +70,7 @@ extension AsyncMagical {
       let links = try objects.links(to: Collection.Target.self, found)
       let targets = LinkTargets(
         found.links.map { ($0.place, $0.target) }, Collection.arrangement)
-      show(
+      box.show(
         LazyLinks(store: objects.store.identity, owner: objects.zIndex, links: targets),
         after: state)
       return try Collection(magicLinks: links).applying(state.changes, in: objects.store.identity)
@@ -375,5 +370,24 @@ extension AsyncMagical where Element: MagicCollection {
   /// changes, or if the collection isn't an array.
   private func addedCount(_ state: LazyState) -> Int? {
     Element.arrangement == .list ? LinkEdit.addedCount(state.changes) : nil
+  }
+}
+
+extension LazyState {
+  /// The related objects in the store, or nil if the value was set.
+  ///
+  /// - Parameter type: The type of the value.
+  /// - Throws: ``MagicError/detachedValue(type:)`` if the value was never set and its object never
+  ///   saved, ``MagicError/unresolvedRelation(type:property:)`` if the value was decoded and not
+  ///   resolved, ``MagicError/closed`` if the store was released, or ``MagicError/restored(type:)``
+  ///   if the store's contents have been replaced since the object was fetched.
+  func objects(of type: Any.Type) throws -> RelatedObjects? {
+    switch content {
+    case .set: return nil
+    case .stored(let source): return try source.objects
+    case .decoded(let keys):
+      throw MagicError.unresolvedRelation(type: "AsyncMagical<\(type)>", property: keys.property)
+    case .unset: throw MagicError.detachedValue(type: "\(type)")
+    }
   }
 }

@@ -50,7 +50,7 @@ extension AsyncMagical: QuerySource where Element: MagicCollection {
   /// The query for all objects of the collection. Fetching it throws
   /// ``MagicError/unsavedChanges(type:)`` if the collection has been set or changed since the
   /// object was fetched, and ``MagicError/detachedValue(type:)`` if it has never been set or saved.
-  public var all: Query<Element.Target> { Query(from: LazyOrigin(value: self)) }
+  public var all: Query<Element.Target> { Query(from: LazyOrigin(box: box, type: Element.self)) }
 }
 
 /// The starting point of a query: a relation property of an object that has been fetched or saved.
@@ -72,12 +72,15 @@ private struct RelationOrigin: QueryOrigin {
 }
 
 /// The starting point of a query: a lazy collection of an object that has been fetched or saved.
-private struct LazyOrigin<Element: MagicCollection>: QueryOrigin {
-  let value: AsyncMagical<Element>
+private struct LazyOrigin: QueryOrigin {
+  let box: LazyBox
+  /// The type of the collection.
+  let type: any MagicCollection.Type
 
   func relation(in store: any ObjectStore) throws -> (ObjectRelation, owner: Int64) {
-    guard case .source(let objects, let state) = try value.known(), state.edits.isEmpty else {
-      throw MagicError.unsavedChanges(type: "\(Element.self)")
+    let state = box.state
+    guard let objects = try state.objects(of: type), state.edits.isEmpty else {
+      throw MagicError.unsavedChanges(type: "\(type)")
     }
     guard objects.store.identity == store.identity else {
       throw MagicError.notSaved(type: objects.relation.owner.typeName)

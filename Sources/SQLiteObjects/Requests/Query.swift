@@ -11,7 +11,7 @@ import SQLiteCore
 /// for something other than the objects, such as their number. The order of the calls doesn't
 /// matter: all filters must match, and `limit(_:offset:)` applies last.
 public struct Query<Object: MagicObject>: Sendable {
-  var parts = QueryParts(type: Object.self)
+  package internal(set) var parts = QueryParts(type: Object.self)
 
   init(filter: QueryNode? = nil) { parts.filter = filter }
 

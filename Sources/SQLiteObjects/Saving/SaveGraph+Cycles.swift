@@ -1,7 +1,7 @@
 extension SaveGraph.Walk {
   /// Finds the reference cycles that changed relations of the objects may have closed or opened,
   /// and makes references within a cycle weak and all others strong.
-  func joinCycles() {
+  mutating func joinCycles() {
     if kinds.allSatisfy(\.plan.relations.isEmpty) { return }
     // Fetched objects are held as a group. Without any of them, only some relations can be part of
     // a cycle.
@@ -28,6 +28,19 @@ extension SaveGraph.Walk {
       if !slots.isEmpty { changed.append((nodes[index].storage, context, slots)) }
     }
     if !changed.isEmpty { CycleFinder.updateCycles(changed, through: cycleProperties) }
+    if !lazies.isEmpty { markLaziesInCycles() }
+  }
+
+  /// Determines the lazy values that reference an object of the same cycle. This reads the values,
+  /// so the thread that writes the graph can't do it.
+  private mutating func markLaziesInCycles() {
+    for node in nodes {
+      guard !node.lazies.isEmpty, let cycle = node.context?.cycle else { continue }
+      for index in node.lazies {
+        guard let live = lazies[index].state.live else { continue }
+        lazies[index].isInCycle = cycle.isReferenced(by: live)
+      }
+    }
   }
 
   /// Returns whether a relation of a node references objects of the graph.

@@ -7,13 +7,13 @@ extension SaveGraph.Walk {
   mutating func add(_ lazy: any LazyValue, _ slot: Int, of index: Int) throws {
     let (plan, storage) = (nodes[index].plan, nodes[index].storage)
     let property = plan.properties[slot]
-    let state = try plan.namingProperty(property) { try lazy.folded() }
+    let state = try plan.namingProperty(property) { try lazy.box.folded() }
     if state.keys != nil {
       throw MagicError.unresolvedRelation(type: plan.typeName, property: property.name)
     }
     // A lazy asset is saved like any other asset.
     if let live = property.role.isAsset ? _LiveValue(lazy) : state.live {
-      append(.init(slot: slot, value: lazy, state: state, isOwn: true), of: index)
+      append(.init(slot: slot, box: lazy.box, state: state, isOwn: true), of: index)
       return try add(live, slot, of: index)
     }
     guard let source = state.source else {
@@ -22,18 +22,24 @@ extension SaveGraph.Walk {
     let isOwn =
       source.slot == slot && source.shape === storage.shape
       && storage.zIndex(in: source.content.identity) == source.zIndex
+    if isOwn, source.content.identity != identity, nodes[index].snapshot.isKnown,
+      state.isChanged(in: identity)
+    {
+      // The value is in another store, which may have other changes than those in memory.
+      throw MagicError.foreignValue(type: plan.typeName, property: property.name)
+    }
     // A value that belongs to another object remains a pending change of that object.
-    append(.init(slot: slot, value: lazy, state: state, isOwn: isOwn), of: index)
+    append(.init(slot: slot, box: lazy.box, state: state, isOwn: isOwn), of: index)
     let isWritten = isOwn || isChanged(slot, of: index) || !nodes[index].snapshot.isKnown
     if isWritten, !state.edits.isEmpty {
       let edits = try edits(of: state, plan, property)
-      self.edits.append(.init(slot: slot, collection: lazy, edits: edits))
+      self.edits.append(.init(slot: slot, collection: lazy.box, edits: edits))
     }
     deferred.append((slot, isOwn ? .untouched : .copy(source)))
   }
 
   private mutating func append(_ lazy: SaveGraph.Lazy, of index: Int) {
-    if lazy.state.isChanged, !isChanged(lazy.slot, of: index) {
+    if lazy.state.isChanged(in: identity), !isChanged(lazy.slot, of: index) {
       values.recordChange(nodes[index].first + lazy.slot)
     }
     lazies.append(lazy)

@@ -34,10 +34,10 @@ extension SaveGraph.Transaction {
   private func knownLinks(_ node: SaveGraph.Node, _ slot: Int) -> LinkTargets? {
     if node.plan.properties[slot].role.isLazy {
       guard let owner = node.storage.zIndex(in: store.identity) else { return nil }
-      return lazy(slot, of: node)?.value.state.base?
+      return lazy(slot, of: node)?.box.state.base?
         .links(of: owner, in: store.identity)
     }
-    return node.storage.knownLinks(slot, in: store.identity, node.context)?.links
+    return node.storage.knownLinks(slot, in: store.identity, node.context)
   }
 
   private func lazy(_ slot: Int, of node: SaveGraph.Node) -> SaveGraph.Lazy? {
@@ -81,7 +81,11 @@ extension SaveGraph.Transaction {
       var base: LinkTargets?
       if !isNew[index] {
         // Another task may have saved these values, or newer ones, since they were read.
-        if isSaved(node, slot) { return }
+        if let position = node.storage.position(in: identity),
+          isSaved(node, slot, position.savedCount)
+        {
+          return
+        }
         base = knownLinks(node, slot)
       }
       try connection.write(table, of: owner, from: base, to: links)
@@ -99,16 +103,18 @@ extension SaveGraph.Transaction {
     }
   }
 
-  /// Returns whether another task has saved the value of a property, or a newer value, since this
-  /// save read it.
-  private func isSaved(_ node: SaveGraph.Node, _ slot: Int) -> Bool {
-    if let lazy = lazy(slot, of: node), lazy.isOwn {
-      return lazy.state.isChanged && lazy.value.state.saved >= lazy.state.number
+  /// Returns whether another task has saved the value of a changed property, or a newer value, since
+  /// this save read it. Writing the value would then overwrite the newer one, which no later save
+  /// would write again.
+  ///
+  /// - Parameter savedCount: The object's change count at its last save in the store.
+  func isSaved(_ node: SaveGraph.Node, _ slot: Int, _ savedCount: Int) -> Bool {
+    let present = node.storage.slot(slot).change
+    if present > node.snapshot.changeCount, present <= savedCount { return true }
+    if let lazy = lazy(slot, of: node), lazy.isOwn, lazy.state.isChanged(in: identity) {
+      return lazy.box.state.savedNumber(in: identity) >= lazy.state.number
     }
-    guard let known = node.storage.knownLinks(slot, in: store.identity, node.context) else {
-      return false
-    }
-    return known.changeCount >= values.change(node.first + slot)
+    return values.change(node.first + slot) <= savedCount
   }
 
   /// Applies the pending changes of a lazy collection to its current links.
@@ -116,7 +122,7 @@ extension SaveGraph.Transaction {
     let node = nodes[index]
     let table = try linkTable(index, edits.slot)
     // Another task may have saved some of them.
-    let savedNumber = edits.collection.state.saved
+    let savedNumber = edits.collection.state.savedNumber(in: store.identity)
     var changes: [LinkEdit<Int64>] = []
     for (number, change) in edits.edits where number > savedNumber {
       switch change {
@@ -218,20 +224,16 @@ extension ObjectStorage {
   ///   - slot: The property.
   ///   - store: The store.
   ///   - context: The context of the fetch that loaded the object.
-  /// - Returns: The links and the object's change count at that time, or nil if the object isn't in
-  ///   the store.
+  /// - Returns: The links, or nil if the object isn't in the store.
   func knownLinks(
     _ slot: Int, in store: StoreIdentity, _ context: FetchContext?
-  ) -> (links: LinkTargets, changeCount: Int)? {
+  ) -> LinkTargets? {
     let identity = withState { state, _ in state.identity(in: store) }
     guard let identity else { return nil }
-    let changes = identity.savedCount
-    if let known = identity.state?.links?.first(where: { $0.slot == slot }) {
-      return (known.links, changes)
-    }
+    if let known = identity.state?.links?.first(where: { $0.slot == slot }) { return known.links }
     guard let context, context.store == store, identity.zIndex == fetchedZIndex else {
-      return (.none, changes)
+      return LinkTargets.none
     }
-    return (context.links(of: self, slot: slot), changes)
+    return context.links(of: self, slot: slot)
   }
 }

@@ -7,9 +7,9 @@ extension SaveGraph.Transaction {
   ///
   /// - Parameters:
   ///   - index: The index of the object's node.
-  ///   - known: The object's key in the store, or nil if the object is new.
-  mutating func write(_ index: Int, _ known: Int64?) throws {
-    if let zIndex = known {
+  ///   - known: The object's key and change count in the store, or nil if the object is new.
+  mutating func write(_ index: Int, _ known: (zIndex: Int64, savedCount: Int)?) throws {
+    if let (zIndex, savedCount) = known {
       if insertsOnly, index < graph.rootCount {
         guard try !isPresent(nodes[index].plan, zIndex) else { throw alreadySaved(index) }
       } else {
@@ -18,7 +18,7 @@ extension SaveGraph.Transaction {
         {
           try checkKeyIsUnchanged(index, zIndex)
         }
-        if try update(index, zIndex) { return }
+        if try update(index, zIndex, savedCount) { return }
       }
     }
     // The object is new, or its row was removed since it was fetched or saved.
@@ -42,15 +42,17 @@ extension SaveGraph.Transaction {
   /// Writes the changes of an object that is in the store.
   ///
   /// - Returns: False if its row no longer exists.
-  private mutating func update(_ index: Int, _ zIndex: Int64) throws -> Bool {
+  private mutating func update(
+    _ index: Int, _ zIndex: Int64, _ savedCount: Int
+  ) throws -> Bool {
     let plan = nodes[index].plan
     singleCount += 1
-    try resolveChanges(index, zIndex)
+    try resolveChanges(index, zIndex, savedCount)
     guard try update(index, plan, zIndex) else {
       forwardReferences.removeAll { $0.node == index }
       return false
     }
-    saved[index] = SaveGraph.Saved(zIndex: zIndex, assigned: assigned)
+    saved[index] = SaveGraph.Saved(zIndex: zIndex, assigned: assigned, isUpdate: true)
     return true
   }
 
@@ -78,10 +80,15 @@ extension SaveGraph.Transaction {
 
   /// Determines which columns of an object in the store must be written, and the stored forms of
   /// their deferred values. Stores the results in ``changed`` and ``resolved``.
-  private mutating func resolveChanges(_ index: Int, _ zIndex: Int64) throws {
+  private mutating func resolveChanges(
+    _ index: Int, _ zIndex: Int64, _ savedCount: Int
+  ) throws {
     beginRow()
     changed.removeAll(keepingCapacity: true)
+    let mayBeSaved =
+      savedCount > nodes[index].snapshot.savedCount || !nodes[index].lazies.isEmpty
     for slot in nodes[index].plan.columns where isChanged(slot, index) {
+      if mayBeSaved, isSaved(nodes[index], slot, savedCount) { continue }
       if let place = nodes[index].deferred.first(where: { deferred[$0].slot == slot }) {
         guard let value = try value(of: deferred[place].value, slot, index, zIndex) else {
           continue

@@ -10,10 +10,15 @@ extension SaveGraph {
     fileprivate(set) var assigned: [(slot: Int, form: _CellValue.Form)]
     /// The links of the object that were written, or nil if none were.
     fileprivate(set) var links: [KnownLinks]?
+    /// Whether only changes were written to a row that the object was saved in or fetched from.
+    let isUpdate: Bool
 
-    init(zIndex: Int64, assigned: [(slot: Int, form: _CellValue.Form)] = []) {
+    init(
+      zIndex: Int64, assigned: [(slot: Int, form: _CellValue.Form)] = [], isUpdate: Bool = false
+    ) {
       self.zIndex = zIndex
       self.assigned = assigned
+      self.isUpdate = isUpdate
     }
 
     mutating func settle(_ slot: Int, _ form: _CellValue.Form) { assigned.append((slot, form)) }
@@ -59,7 +64,7 @@ extension SaveGraph {
       }
       let former = nodes[index].storage.saved(
         as: saved.zIndex, in: content, nodes[index].snapshot, values, first: nodes[index].first,
-        assigned: saved.assigned, links: saved.links)
+        assigned: saved.assigned, links: saved.links, isUpdate: saved.isUpdate)
       undo?.add(nodes[index].storage, former)
     }
   }
@@ -72,23 +77,23 @@ extension SaveGraph {
     for lazy in lazies[node.lazies] {
       let slot = lazy.slot
       // A value that was set during the save remains a pending change.
-      if lazy.value.state.number != lazy.state.number {
+      if lazy.box.state.number != lazy.state.number {
         saved.assigned.removeAll { $0.slot == slot }
       }
       guard lazy.isOwn else { continue }
-      if lazy.state.isChanged { undo?.add(lazy) }
+      if lazy.state.isChanged(in: content.identity) { undo?.add(lazy, in: content.identity) }
       let known = saved.links?.first { $0.slot == slot }
       let source =
-        node.leavesInStore(lazy.state, in: content)
+        node.leavesInStore(lazy, in: content)
         ? source(of: node, slot, saved.zIndex, in: content) : nil
-      lazy.value.saved(
+      lazy.box.saved(
         lazy.state,
         known.map {
           LazyLinks(store: content.identity, owner: saved.zIndex, links: $0.links)
-        }, replacedBy: source)
+        }, replacedBy: source, in: content.identity)
       // The value is shared with another property and now represents that one, so this property
       // can't use it.
-      if let source, let other = lazy.value.state.source, !other.isSame(as: source) {
+      if let source, let other = lazy.box.state.source, !other.isSame(as: source) {
         saved.settle(slot, .lazy)
       }
     }
@@ -112,11 +117,9 @@ extension SaveGraph.Node {
   /// the same cycle: either would leak if it stayed in memory. It also applies to a value that was
   /// already in this store, because the value may still refer to the store as it was before it was
   /// closed and opened again.
-  fileprivate func leavesInStore(_ state: LazyState, in content: StoreContent) -> Bool {
-    if let source = state.source { return source.content.identity == content.identity }
-    if storage.fetchedZIndex != nil { return true }
-    guard let live = state.live, let cycle = context?.cycle else { return false }
-    return cycle.isReferenced(by: live)
+  fileprivate func leavesInStore(_ lazy: SaveGraph.Lazy, in content: StoreContent) -> Bool {
+    if let source = lazy.state.source { return source.content.identity == content.identity }
+    return storage.fetchedZIndex != nil || lazy.isInCycle
   }
 }
 
@@ -235,7 +238,7 @@ extension SaveGraph.Transaction {
   /// Writes an object, or adds it to the batch of its type.
   private mutating func writeOrBatch(_ index: Int) throws {
     if nodes[index].isClean { return }
-    let known = nodes[index].storage.zIndex(in: identity)
+    let known = nodes[index].storage.position(in: identity)
     if known == nil, try mayBatch(index) { return try addToBatch(index) }
     try insertPending()
     try write(index, known)

@@ -148,9 +148,11 @@ extension SaveGraph {
   /// was assigned from another object belongs to that object: `isOwn` is then false.
   struct Lazy: Sendable {
     let slot: Int
-    let value: any LazyValue
+    let box: LazyBox
     let state: LazyState
     let isOwn: Bool
+    /// Whether the value was set and references an object of the same reference cycle.
+    var isInCycle = false
   }
 
   /// An object that a relation references.
@@ -198,7 +200,7 @@ extension SaveGraph {
   struct Edits: Sendable {
     let slot: Int
     /// The collection, which records which of the changes have been saved since.
-    let collection: any LazyValue
+    let collection: LazyBox
     let edits: [(number: Int, change: LinkEdit<EditTarget>)]
   }
 

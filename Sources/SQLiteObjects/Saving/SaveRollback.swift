@@ -22,7 +22,7 @@ final class SaveRollback {
 
   private var objects: [Object] = []
   private var known: [ObjectStorage.Known] = []
-  private var lazies: [SaveGraph.Lazy] = []
+  private var lazies: [(lazy: SaveGraph.Lazy, store: StoreIdentity)] = []
 
   init(capacity: Int) { objects.reserveCapacity(capacity) }
 
@@ -39,7 +39,7 @@ final class SaveRollback {
 
   /// Records a lazy value and its saved state, so that ``run()`` can mark its changes as unsaved
   /// again.
-  func add(_ lazy: SaveGraph.Lazy) { lazies.append(lazy) }
+  func add(_ lazy: SaveGraph.Lazy, in store: StoreIdentity) { lazies.append((lazy, store)) }
 
   /// Restores the previous state of the objects, and marks the changes of their lazy values as
   /// unsaved.
@@ -53,6 +53,6 @@ final class SaveRollback {
         object.storage?.restore(.known(state))
       }
     }
-    for lazy in lazies { lazy.value.unsaved(lazy.state) }
+    for (lazy, store) in lazies { lazy.box.unsaved(lazy.state, in: store) }
   }
 }

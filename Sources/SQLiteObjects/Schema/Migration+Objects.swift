@@ -64,7 +64,7 @@ extension Migration.Step {
   ///   - table: The name of the type's table.
   /// - Returns: A step for a migration.
   public static func makeRequired(_ property: String, of table: String) -> Self {
-    Self(description: "require “\(property)” of the objects “\(table)”") {
+    Self(description: "require “\(property)” of the objects “\(table)”", changing: table) {
       try ObjectTables($0).require(property, of: table)
     }
   }
@@ -79,7 +79,7 @@ extension Migration.Step {
   ///   - table: The name of the type's table.
   /// - Returns: A step for a migration.
   public static func makeOptional(_ property: String, of table: String) -> Self {
-    Self(description: "let “\(property)” of the objects “\(table)” be nil") {
+    Self(description: "let “\(property)” of the objects “\(table)” be nil", changing: table) {
       try ObjectTables($0).relax(property, of: table)
     }
   }

@@ -85,10 +85,19 @@ final class ObjectGroup: Sendable {
   /// Returns the instance of a class at a row, or nil if none is alive.
   func instance(at row: Int) -> AnyObject? { state.withLock { $0.instances[row] }?.object }
 
-  /// Records the instance of a class at a row.
-  func register(_ object: AnyObject, at row: Int) {
-    let instance = Instance(object: object)
-    state.withLock { $0.instances[row] = instance }
+  /// Records the instance of a class at a row, unless another task has recorded one that is alive.
+  ///
+  /// - Returns: The recorded instance.
+  @discardableResult
+  func register(_ object: AnyObject, at row: Int) -> AnyObject {
+    // The known object leaves the lock, because its `deinit` may access the group if this is its
+    // last reference.
+    let known = state.withLock { state -> AnyObject? in
+      if let known = state.instances[row]?.object { return known }
+      state.instances[row] = Instance(object: object)
+      return nil
+    }
+    return known ?? object
   }
 
   /// Records that a storage may hold objects of other groups.

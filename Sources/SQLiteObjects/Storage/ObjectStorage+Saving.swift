@@ -29,6 +29,12 @@ extension ObjectStorage {
     withState { state, _ in state.zIndex(in: store) }
   }
 
+  /// Returns the object's key in a store and its change count at the last save there, or nil if the
+  /// object isn't in the store.
+  func position(in store: StoreIdentity) -> (zIndex: Int64, savedCount: Int)? {
+    withState { state, _ in state.position(in: store) }
+  }
+
   /// Returns whether the object was saved in or fetched from contents of a store that have been
   /// replaced since.
   func isOutdated(in store: StoreIdentity) -> Bool {
@@ -50,11 +56,14 @@ extension ObjectStorage {
   ///   - assigned: The values that the store assigned: an auto-incremented number, the id of an
   ///     asset.
   ///   - links: The links that were written.
+  ///   - isUpdate: Whether only changes were written. The row may then contain newer values, which
+  ///     another task has saved since the snapshot.
   /// - Returns: The state that was replaced, for ``restore(_:)``. It must not be released while the
   ///   state is locked.
   func saved(
     as zIndex: Int64, in content: StoreContent, _ snapshot: Snapshot, _ values: SlotCopies,
-    first: Int, assigned: [(slot: Int, form: _CellValue.Form)], links: [KnownLinks]?
+    first: Int, assigned: [(slot: Int, form: _CellValue.Form)], links: [KnownLinks]?,
+    isUpdate: Bool
   ) -> PreviousState {
     let (store, count) = (content.identity, snapshot.changeCount)
     return withState { state, slots -> PreviousState in
@@ -70,7 +79,10 @@ extension ObjectStorage {
       }
       var former = Known(state, changeCount: count)
       let known = state.otherIdentities?.first { $0.store == store }?.state?.originals
-      var links = links
+      var (links, savedCount) = (links, count)
+      if isUpdate, let before = state.position(in: store), before.zIndex == zIndex {
+        savedCount = max(count, before.savedCount)
+      }
       if let extras = state.extras, unsafe extras.saved != nil || extras.otherIdentities != nil,
         let before = state.identity(in: store), before.zIndex == zIndex,
         let former = before.state?.links, !former.isEmpty
@@ -78,11 +90,30 @@ extension ObjectStorage {
         let written = links ?? []
         links = written + former.filter { known in !written.contains { $0.slot == known.slot } }
       }
+      if let last = state.identity, last.store != store, last.isCurrent, last.savedCount > count {
+        // Another store has saved newer values in the meantime, and has assigned the ids of their
+        // assets. It remains the store of the last save.
+        let originals = slots.copies
+        for slot in 0..<slots.count {
+          if slots.isChanged(slot, since: count) {
+            originals[slot] = values[first + slot]
+          } else if let known, shape.properties[slot].role.isAsset {
+            originals[slot] = known[slot]
+          }
+        }
+        for (slot, form) in assigned { originals[slot] = form }
+        state.addOtherIdentity(
+          Identity(
+            content, zIndex: zIndex, savedCount: savedCount,
+            SavedState(links, originals: originals)))
+        return .known(former)
+      }
       if state.extras == nil, links == nil, state.content.map({ $0.identity == store }) ?? true {
         (state.content, state.zIndex) = (content, zIndex)
       } else {
         state.identify(
-          Identity(content, zIndex: zIndex, savedCount: count, links.map { SavedState($0) }), slots)
+          Identity(content, zIndex: zIndex, savedCount: savedCount, links.map { SavedState($0) }),
+          slots)
       }
       if let known { slots.assignAssetIDs(known, shape, since: count, &former.forms) }
       if let autoIncrementSlot = shape.autoIncrementSlot,
@@ -97,8 +128,14 @@ extension ObjectStorage {
       }
       for (slot, form) in assigned where !slots.isChanged(slot, since: count) {
         slots.assign(form, slot, &former.forms)
+        guard values.isChangedInside(first + slot), let extras = state.extras,
+          !(state.otherIdentities?.isEmpty ?? true)
+        else { continue }
+        // For the other stores, the change inside a lazy asset is a change of the property.
+        unsafe extras.changeCount += 1
+        slots.register(unsafe extras.changeCount, of: slot)
       }
-      guard let extras = state.extras else { return .known(former) }
+      guard let extras = state.extras, savedCount == count else { return .known(former) }
       guard unsafe extras.changeCount != count else {
         unsafe extras.originals = nil
         return .known(former)

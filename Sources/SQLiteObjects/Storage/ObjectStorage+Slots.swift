@@ -217,6 +217,9 @@ extension ObjectStorage {
   /// doesn't increment the change number of the property.
   func recordChange(_ place: Int) { unsafe start[checked(place)].change = Slot.lastChange }
 
+  /// Returns whether ``recordChange(_:)`` was called for a slot.
+  func isChangedInside(_ place: Int) -> Bool { change(place) == Slot.lastChange }
+
   /// Returns the number of the last change of the slot at a position.
   @inline(__always) func change(_ place: Int) -> Int { unsafe start[checked(place)].change }
 

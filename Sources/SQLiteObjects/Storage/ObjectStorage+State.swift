@@ -162,6 +162,13 @@ extension ObjectStorage {
       return otherIdentities?.first { $0.isPresent(in: store) }?.zIndex
     }
 
+    /// Returns the object's key in a store and its change count at the last save there, or nil if
+    /// the object isn't in the store.
+    func position(in store: StoreIdentity) -> (zIndex: Int64, savedCount: Int)? {
+      if isLast(in: store) { return (zIndex, savedCount) }
+      return otherIdentities?.first { $0.isPresent(in: store) }.map { ($0.zIndex, $0.savedCount) }
+    }
+
     /// The object's change count at the last save, or 0 if it hasn't been saved since it was
     /// fetched.
     var savedCount: Int { unsafe extras?.savedCount ?? 0 }
@@ -215,11 +222,17 @@ extension ObjectStorage {
         unsafe extras.otherIdentities?.removeAll { $0.store == new.store }
         let state = SavedState(
           other.state?.links, originals: unsafe extras.originals ?? slots.copies)
-        let former = Identity(
-          other.content, zIndex: other.zIndex, savedCount: other.savedCount, state)
-        unsafe extras.otherIdentities = (extras.otherIdentities ?? []) + [former]
+        addOtherIdentity(
+          Identity(other.content, zIndex: other.zIndex, savedCount: other.savedCount, state))
       }
       setIdentity(new)
+    }
+
+    /// Records an identity in a store other than that of the last save or fetch. It replaces the
+    /// former identity in this store.
+    mutating func addOtherIdentity(_ other: Identity) {
+      let others = (otherIdentities ?? []).filter { $0.store != other.store }
+      setOtherIdentities(others + [other])
     }
   }
 }

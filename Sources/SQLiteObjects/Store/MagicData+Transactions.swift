@@ -20,16 +20,27 @@ extension MagicData {
   /// fetched with, even if the rollback has undone these values in the store. If the row of such an
   /// object no longer exists, the object is new.
   ///
-  /// - Parameter body: A closure that calls the store.
+  /// - Parameters:
+  ///   - deadline: The time by which the transaction must end, or nil to use `Options.accessTimeout`.
+  ///     A statement that is still running then is interrupted.
+  ///   - body: A closure that calls the store.
   /// - Returns: The result of `body`.
   /// - Throws: Any error that `body` throws, ``MagicError/closed``, or `SQLiteError`, for example
-  ///   if called inside `read(_:)`.
+  ///   if called inside `read`, or with `ResultCode.interrupt` after the deadline.
+  @available(
+    *, noasync,
+    message: "blocks the thread; `await` needs a Sendable result and a @Sendable closure"
+  )
   @discardableResult
-  public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
-    try database.reportingClosedStore { try database.write { _ in try body() } }
+  public func transaction<Result>(
+    deadline: ContinuousClock.Instant? = nil, _ body: () throws -> Result
+  ) throws -> Result {
+    try database.reportingClosedStore {
+      try database.write(deadline: deadline) { _ in try body() }
+    }
   }
 
-  /// Runs a closure in one transaction, like ``transaction(_:)``, without blocking the thread.
+  /// Runs a closure in one transaction, like the blocking form, without blocking the thread.
   ///
   /// `body` can't suspend, so nothing can interleave with its calls. Use the blocking calls of the
   /// store in it. It runs on a thread of the database and never shares its transaction with other
@@ -39,17 +50,20 @@ extension MagicData {
   /// Cancelling the task interrupts the running statement, or the next one, and rolls the
   /// transaction back. A commit that has begun is completed.
   ///
-  /// - Parameter body: A closure that calls the store.
+  /// - Parameters:
+  ///   - deadline: The time by which the transaction must end, or nil to use `Options.accessTimeout`.
+  ///     A statement that is still running then is interrupted.
+  ///   - body: A closure that calls the store.
   /// - Returns: The result of `body`.
-  /// - Throws: Any error that `body` throws, ``MagicError/closed``, `SQLiteError` or
-  ///   `CancellationError`.
+  /// - Throws: Any error that `body` throws, ``MagicError/closed``, `SQLiteError`, for example with
+  ///   `ResultCode.interrupt` after the deadline, or `CancellationError`.
   @discardableResult
   nonisolated(nonsending) public func transaction<Result: Sendable>(
-    _ body: @escaping @Sendable () throws -> Result
+    deadline: ContinuousClock.Instant? = nil, _ body: @escaping @Sendable () throws -> Result
   ) async throws -> Result {
     // Not `write`: with group commit, several writes share a transaction and may run again.
     try await database.reportingClosedStore {
-      try await database.withoutTransaction { connection in
+      try await database.withoutTransaction(deadline: deadline) { connection in
         try connection.transaction { try body() }
       }
     }
@@ -63,27 +77,40 @@ extension MagicData {
   ///
   /// `body` doesn't see changes that are saved concurrently, and doesn't delay these saves. In
   /// `body`, use the blocking calls of this store: they run on the same thread. Calls that save or
-  /// remove throw. Inside a `transaction(_:)`, `body` sees the changes of the transaction so far.
+  /// remove throw. Inside a `transaction`, `body` sees the changes of the transaction so far.
   ///
-  /// - Parameter body: A closure that calls the store.
+  /// - Parameters:
+  ///   - deadline: The time by which the read must end, or nil to use `Options.accessTimeout`.
+  ///     A statement that is still running then is interrupted.
+  ///   - body: A closure that calls the store.
   /// - Returns: The result of `body`.
-  /// - Throws: Any error that `body` throws, ``MagicError/closed`` or `SQLiteError`.
-  public func read<Result>(_ body: () throws -> Result) throws -> Result {
-    try readOnce { _ in try body() }
+  /// - Throws: Any error that `body` throws, ``MagicError/closed`` or `SQLiteError`, for example
+  ///   with `ResultCode.interrupt` after the deadline.
+  @available(
+    *, noasync,
+    message: "blocks the thread; `await` needs a Sendable result and a @Sendable closure"
+  )
+  public func read<Result>(
+    deadline: ContinuousClock.Instant? = nil, _ body: () throws -> Result
+  ) throws -> Result {
+    try readOnce(deadline: deadline) { _ in try body() }
   }
 
   /// Runs several fetches on one snapshot. Suspends the task meanwhile.
   ///
-  /// `body` runs on a thread of the database. For details, see the blocking ``read(_:)``.
+  /// `body` runs on a thread of the database. For details, see the blocking form.
   ///
-  /// - Parameter body: A closure that calls the store.
+  /// - Parameters:
+  ///   - deadline: The time by which the read must end, or nil to use `Options.accessTimeout`.
+  ///     A statement that is still running then is interrupted.
+  ///   - body: A closure that calls the store.
   /// - Returns: The result of `body`.
   /// - Throws: The errors of the blocking form, and `CancellationError` if the task was
   ///   cancelled.
   nonisolated(nonsending) public func read<Result: Sendable>(
-    _ body: @escaping @Sendable () throws -> Result
+    deadline: ContinuousClock.Instant? = nil, _ body: @escaping @Sendable () throws -> Result
   ) async throws -> Result {
-    try await readOnce { _ in try body() }
+    try await readOnce(deadline: deadline) { _ in try body() }
   }
 }
 
@@ -113,43 +140,53 @@ extension MagicData {
   ///
   /// - Parameters:
   ///   - isOneStatement: Whether `body` runs a single SELECT, which needs no transaction.
+  ///   - deadline: The time by which a read of several statements must end, or nil.
   ///   - body: The read.
   /// - Throws: `SQLiteError` if the content of the store is replaced while `body` runs, because
   ///   `body` may have read old or new content; any error that `body` throws; or
   ///   ``MagicError/closed``.
   private func onSnapshot(
-    isOneStatement: Bool, _ body: (Connection) throws -> Void
+    isOneStatement: Bool, deadline: ContinuousClock.Instant? = nil,
+    _ body: (Connection) throws -> Void
   ) throws {
     try database.reportingClosedStore {
       let generation = generation
       func read(_ connection: Connection) throws { try checkingGeneration(connection, body) }
-      if isOneStatement { try database.select(read) } else { try database.read { try read($0) } }
+      if isOneStatement {
+        try database.select(read)
+      } else {
+        try database.read(deadline: deadline) { try read($0) }
+      }
       guard generation == self.generation else { throw SQLiteError.restoredDuringRead }
     }
   }
 
-  /// Runs `body` once on a snapshot, as in ``onSnapshot(isOneStatement:_:)``, and returns its
+  /// Runs `body` once on a snapshot, as in ``onSnapshot(isOneStatement:deadline:_:)``, and returns its
   /// result.
   func readOnce<Result>(
-    isOneStatement: Bool = false, _ body: (Connection) throws -> Result
+    isOneStatement: Bool = false, deadline: ContinuousClock.Instant? = nil,
+    _ body: (Connection) throws -> Result
   ) throws -> Result {
     var result: Result?
-    try onSnapshot(isOneStatement: isOneStatement) { result = try body($0) }
+    try onSnapshot(isOneStatement: isOneStatement, deadline: deadline) { result = try body($0) }
     guard let result else { throw SQLiteError(.error, "the read returned no result") }
     return result
   }
 
-  /// Runs `body` once on a snapshot, as in ``onSnapshot(isOneStatement:_:)``, and returns its
+  /// Runs `body` once on a snapshot, as in ``onSnapshot(isOneStatement:deadline:_:)``, and returns its
   /// result. Suspends the task meanwhile.
   nonisolated(nonsending) func readOnce<Result: Sendable>(
-    isOneStatement: Bool = false, _ body: @escaping @Sendable (Connection) throws -> Result
+    isOneStatement: Bool = false, deadline: ContinuousClock.Instant? = nil,
+    _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
     try await database.reportingClosedStore {
       let generation = generation
       let result =
         isOneStatement
         ? try await database.select { try self.checkingGeneration($0, body) }
-        : try await database.read { try self.checkingGeneration($0, body) }
+        : try await database.read(deadline: deadline) {
+          try self.checkingGeneration($0, body)
+        }
       guard generation == self.generation else { throw SQLiteError.restoredDuringRead }
       return result
     }

@@ -38,8 +38,10 @@ public final class MagicData: ObjectStore {
   /// The folder that is deleted when the store is closed or released, or nil if the store has none.
   let temporaryFolder: TemporaryFolder?
   private let plans = Mutex(KnownPlans())
+  /// The plans of the store of which this one is a copy.
+  private let originalPlans: [ObjectIdentifier: ObjectPlan]
   /// The tables and columns that the store has already seen in its database.
-  package let tables = TableCache()
+  package let tables: TableCache
   package let relations = RelationCache()
   /// The instances of classes that higher modules attach to the store for its lifetime.
   package let attachments = StoreAttachments()
@@ -47,8 +49,10 @@ public final class MagicData: ObjectStore {
   private let knownLink = Mutex<StoreLink?>(nil)
 
   /// Creates a store from its opened parts.
-  init(_ parts: StoreParts) {
+  package init(_ parts: StoreParts) {
     temporaryFolder = parts.temporaryFolder
+    originalPlans = parts.original?.plans ?? [:]
+    tables = TableCache(parts.original?.tables)
     database = parts.database
     assets = parts.assets
     identity = parts.identity
@@ -89,7 +93,7 @@ public final class MagicData: ObjectStore {
   ///   ``MagicError/conflictingTypes(table:types:)`` if another type uses one of its tables.
   package func plan(_ type: any MagicObject.Type) throws -> ObjectPlan {
     if let plan = plans.withLock({ $0.find(ObjectIdentifier(type)) }) { return plan }
-    let plan = try makePlan(type)
+    let plan = try originalPlans[ObjectIdentifier(type)] ?? makePlan(type)
     if let other = database.claim(plan.claims, for: type) {
       throw MagicError.conflictingTypes(
         table: other.table, types: [other.owner, other.purpose])
@@ -103,6 +107,20 @@ public final class MagicData: ObjectStore {
 
   private func makePlan<Object: MagicObject>(_ type: Object.Type) throws -> ObjectPlan {
     try ObjectPlan(type)
+  }
+}
+
+/// The plans and tables that a store has determined, so that copies of the store don't have to
+/// determine them again.
+package struct StoreKnowledge: Sendable {
+  let plans: [ObjectIdentifier: ObjectPlan]
+  let tables: TableCache
+}
+
+extension MagicData {
+  /// The plans and tables that the store has determined.
+  package var knowledge: StoreKnowledge {
+    StoreKnowledge(plans: plans.withLock(\.all), tables: TableCache(tables))
   }
 }
 
@@ -137,6 +155,7 @@ extension MagicData {
   ///   they don't make the backup fail.
   /// - Throws: `AssetError`, such as `AssetError.folderNotEmpty(path:)`, `SQLiteError`, or any
   ///   error that `progress` throws. Then `path` is left unchanged.
+  @available(*, noasync, message: "blocks the thread; `await` needs a @Sendable closure")
   public func backup(
     to path: String, progress: (AssetProgress) throws -> Void = { _ in }
   ) throws -> AssetBackup {

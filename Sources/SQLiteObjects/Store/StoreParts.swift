@@ -6,22 +6,24 @@ import SQLiteMapping
 import Synchronization
 
 /// The opened parts of a store.
-struct StoreParts: Sendable {
+package struct StoreParts: Sendable {
   let database: Database
   let assets: AssetStore
   let identity: StoreIdentity
   /// The folder that is deleted when the store is closed or released, or nil if the store has none.
   let temporaryFolder: TemporaryFolder?
+  /// The plans and tables of the original store, or nil if the store isn't a copy.
+  var original: StoreKnowledge?
 
   /// Opens the default store of this program, and creates it if it doesn't exist.
   init() throws {
     try self.init(path: StorePath.defaultFolder(), Database.Options(), minimumFileSize: 0)
   }
 
-  /// Opens the store at the path of a folder or of a database file, and creates it if it doesn't
-  /// exist.
+  /// Opens the store at the path of a folder or of a database file. Creates it if it doesn't exist
+  /// and the options permit this.
   init(path: String, _ options: Database.Options, minimumFileSize: Int) throws {
-    let path = try StorePath.database(at: path)
+    let path = try StorePath.database(at: path, creating: options.mode == .readWriteCreate)
     try self.init(
       OlderStore.rejecting(path) { check in
         var options = options.withQueryFunctions
@@ -54,6 +56,38 @@ struct StoreParts: Sendable {
     try self.init(
       database, own, folder: folder ?? own.map { "\($0.path)/assets" } ?? "",
       minimumFileSize: folder == nil ? .max : 0)
+  }
+
+  /// Opens a copy of a store.
+  ///
+  /// - Parameters:
+  ///   - database: The database, with the content of the original store.
+  ///   - uuid: The UUID of the copy, if `database` contains it already. If this is nil, the copy
+  ///     gets a new UUID.
+  ///   - temporaryFolder: The folder that is deleted with the store, or nil. The assets of an
+  ///     in-memory database are in it.
+  ///   - create: Creates the asset folder at its first access, or nil.
+  ///   - minimumFileSize: The size in bytes from which the content of an asset is stored in a file.
+  ///   - original: The plans and tables of the original store.
+  package init(
+    copy database: Database, uuid: String?, _ temporaryFolder: TemporaryFolder?,
+    _ create: AssetStore.FolderCreation?, minimumFileSize: Int, of original: StoreKnowledge
+  ) throws {
+    let uuid =
+      try uuid
+      ?? database.write { connection in
+        let new = UUID().uuidString
+        try MetaTable.setStoreUUID(new, connection)
+        return new
+      }
+    let folder = database.path.map(StorePath.assets) ?? temporaryFolder.map { "\($0.path)/assets" }
+    self.database = database
+    self.temporaryFolder = temporaryFolder
+    self.original = original
+    identity = StoreIdentity(uuid: uuid)
+    assets = try AssetStore(
+      database, folder: folder ?? "", minimumFileSize: minimumFileSize, isAdopting: true,
+      creatingFolderWith: create)
   }
 
   private init(
@@ -97,9 +131,9 @@ extension Database.Options {
 /// The paths of a store's files.
 package enum StorePath {
   /// Returns the path of the database file of the store at `path`. That is `path` itself if it has
-  /// the extension of a database or is an existing file. Otherwise `path` is a folder, which is
-  /// created, and the file is in it.
-  static func database(at path: String) throws -> String {
+  /// the extension of a database or is an existing file. Otherwise `path` is a folder, and the file
+  /// is in it. If `isCreating` is true, creates the folder if it is missing.
+  package static func database(at path: String, creating isCreating: Bool) throws -> String {
     guard !path.isEmpty, !path.utf8.contains(0) else {
       throw SQLiteError(.cannotOpen, "the path is empty or contains a NUL character")
     }
@@ -107,7 +141,7 @@ package enum StorePath {
     var isFolder = false
     let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
     if isFile || exists && !isFolder { return path }
-    try makeFolder(path)
+    if isCreating { try makeFolder(path) }
     return "\(path)/\(fileName)"
   }
 
@@ -162,11 +196,11 @@ package final class TemporaryFolder: Sendable {
   package let path: String
   private let removal = Mutex(())
 
-  /// The paths of the folders that exist or are being created, and the process that created each.
+  /// The paths of the folders that exist or are being created, with the processes that create them.
+  /// A process that was forked from one of these must not delete its parent's folders.
   private static let existing = Mutex<[String: pid_t]>([:])
 
-  /// Deletes the existing folders when the process exits (`atexit`). A forked process leaves those
-  /// of its parent.
+  /// Deletes the existing folders when the process exits (`atexit`).
   private static let deletesAtExit: Void = {
     atexit {
       let process = getpid()
@@ -196,9 +230,11 @@ package final class TemporaryFolder: Sendable {
     try? remove()
   }
 
-  /// Deletes the folder if it exists. Concurrent calls wait until the deletion has finished.
+  /// Deletes the folder if it exists and this process has created it. Concurrent calls wait until
+  /// the deletion has finished.
   func remove() throws {
     try removal.withLock { _ in
+      guard Self.existing.withLock({ $0[path] }) == getpid() else { return }
       try Self.delete(path)
       Self.existing.withLock { $0[path] = nil }
     }

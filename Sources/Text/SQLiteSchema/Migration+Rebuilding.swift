@@ -196,7 +196,7 @@ extension Migration.Step {
     _ table: String, _ description: String,
     _ edit: @escaping @Sendable (inout TableRebuild) throws -> Void
   ) -> Self {
-    Self(description: description) { connection in
+    Self(description: description, changing: table) { connection in
       // Without the full-text index, no trigger of it runs during conversions or prevents dropping
       // a column.
       try SearchTable.rebuildingIndex(table, to: table, connection) {

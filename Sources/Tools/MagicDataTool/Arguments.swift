@@ -32,7 +32,7 @@ struct Arguments {
       }
       let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       let (name, attached) = (String(parts[0]), parts.count == 2 ? String(parts[1]) : nil)
-      if name == "--help" || command.flags.contains(name) {
+      if name == "--help" || name == "--ask-key" || command.flags.contains(name) {
         guard attached == nil else { throw .usage("\(name) takes no value") }
         flags.insert(name)
         continue

@@ -89,7 +89,7 @@ extension Command {
       try report.add([
         location.path + "-journal", "roll back its transaction if its program has ended",
       ])
-      if applies { try location.rollBackInterruptedTransaction() }
+      if applies { try location.rollBackInterruptedTransaction(session) }
     }
     try location.checkIsNotNewer(session)
     try session.progress("reading every page")

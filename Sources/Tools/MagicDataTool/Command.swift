@@ -31,6 +31,9 @@ struct Command: Sendable {
     on a terminal, otherwise as CSV, or in the format of --format (table, csv or json). A terminal
     shows control characters as escapes.
 
+    The key of an encrypted database is the value of the environment variable MAGICDATA_KEY. With
+    --ask-key, the tool asks for it on the terminal.
+
     Exit status: 0 success; 1 failure; 2 wrong command line; 3 faults, differences or work to do were
     found; 4 a newer program has created or migrated the store; 5 another program has locked the
     database; 130 stopped by Control-C; 141 the reader closed the pipe.

@@ -55,6 +55,8 @@ struct DatabaseLocation {
     // A single reader, because counters such as `total_changes()` differ from connection to
     // connection.
     options.maximumReaderCount = 1
+    options.key = session.key
+    options.extensions = session.extensions
     do {
       let database = try Database(path: path, options: options)
       session.interruption.include(database)
@@ -107,11 +109,12 @@ struct DatabaseLocation {
 
   /// The options for writing. They keep the file's journal mode, because another program may have
   /// created the file.
-  private static var writingOptions: Database.Options {
+  private static func writingOptions(_ session: Session) -> Database.Options {
     var options = Database.Options(mode: .readWrite)
     options.journalMode = .delete
     options.keepsJournalMode = true
     options.updatesStatistics = false
+    options.key = session.key
     return options
   }
 
@@ -120,7 +123,8 @@ struct DatabaseLocation {
   /// - Throws: `ToolError` with the exit status 4 if a newer program created or migrated it.
   func openForWriting(_ session: Session) throws -> Opened {
     let isStore = try checkIsNotNewer(session)
-    var options = Self.writingOptions
+    var options = Self.writingOptions(session)
+    options.extensions = session.extensions
     if let seconds = try session.arguments.number("--wait", in: 0...86_400) {
       options.busyTimeout = .seconds(seconds)
     }
@@ -160,8 +164,8 @@ struct DatabaseLocation {
 
   /// Rolls back the transaction that a crash left in a rollback journal. SQLite does this when it
   /// first reads the file.
-  func rollBackInterruptedTransaction() throws {
-    let database = try Database(path: path, options: Self.writingOptions)
+  func rollBackInterruptedTransaction(_ session: Session) throws {
+    let database = try Database(path: path, options: Self.writingOptions(session))
     _ = try database.read { try $0.existingTables() }
     try database.close()
   }

@@ -15,6 +15,7 @@ extension Command {
       --NAME VALUE        bind VALUE to the parameter :NAME, @NAME or $NAME: as a number if it is spelled
                           as SQLite prints one, otherwise as text. Write --:NAME if --NAME is an option
       --format FORMAT     table, csv or json
+      --extension PATH    load an SQLite extension, such as vec0.so. Its code runs with your permissions
       --write             allow the statement to write, in a transaction that is rolled back if it
                           fails; print the number of changed rows, in a pipe on standard error
       --migrated-to NAME  fail unless NAME is the last applied migration
@@ -22,7 +23,8 @@ extension Command {
 
       magicdata query store "SELECT * FROM City WHERE population > :least" --least 1000000
       """,
-    flags: ["--write"], options: ["--format", "--migrated-to", "--wait"], operands: 1...2,
+    flags: ["--write"], options: ["--extension", "--format", "--migrated-to", "--wait"],
+    operands: 1...2,
     takesParameters: true, run: query)
 
   private static func query(_ session: inout Session) throws -> ExitStatus {

@@ -10,14 +10,42 @@ struct Session {
   let output: Output
   let errors: Output
   let interruption: Interruption
+  /// The key of the database, or nil if it isn't encrypted.
+  let key: Database.Key?
   private let clock = ContinuousClock()
   private var lastProgress: ContinuousClock.Instant?
 
-  init(arguments: Arguments, output: Output, errors: Output, interruption: Interruption) {
+  /// Creates the session of a command. If the arguments contain `--ask-key`, asks for the key of
+  /// the database on the terminal, otherwise takes it from the environment variable
+  /// `MAGICDATA_KEY`.
+  ///
+  /// - Throws: `ToolError` if the key can't be read or isn't valid UTF-8.
+  init(
+    arguments: Arguments, output: Output, errors: Output, interruption: Interruption
+  ) throws(ToolError) {
+    key = try Self.key(isAsking: arguments.flags.contains("--ask-key"))
     self.arguments = arguments
     self.output = output
     self.errors = errors
     self.interruption = interruption
+  }
+
+  private static func key(isAsking: Bool) throws(ToolError) -> Database.Key? {
+    let bytes = unsafe isAsking ? getpass("Key: ") : getenv("MAGICDATA_KEY")
+    guard let bytes = unsafe bytes else {
+      guard isAsking else { return nil }
+      throw .failed("the key cannot be read from a terminal")
+    }
+    guard let text = unsafe String(validatingCString: bytes) else {
+      throw .failed("the key is not valid UTF-8")
+    }
+    if isAsking { unsafe memset(bytes, 0, strlen(bytes)) }
+    return text.isEmpty && !isAsking ? nil : Database.Key(passphrase: text)
+  }
+
+  /// The SQLite extension of `--extension`, or an empty array if the option is missing.
+  var extensions: [Database.Extension] {
+    arguments.values["--extension"].map { [.library($0)] } ?? []
   }
 
   /// Creates a writer for results in the format of `--format`. Without this option, the format is a

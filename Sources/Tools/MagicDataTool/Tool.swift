@@ -65,7 +65,7 @@ package import Terminal
         throw ToolError.usage("unknown command \(first.quoted)")
       }
       name += " \(command.name)"
-      var session = Session(
+      var session = try Session(
         arguments: try Arguments(words, of: command), output: output, errors: errors,
         interruption: interruption)
       if session.arguments.flags.contains("--help") {

@@ -23,7 +23,7 @@ extension Command {
       guard try DatabaseLocation.kind(of: target) == .missing else {
         throw ToolError.failed("\(target) already exists")
       }
-      try DataFile.sqlite(path: location.path).copy(to: .sqlite(path: target)) {
+      try database.dump(to: .sqlite(path: target)) {
         try session.progress($0.description(of: "copying"))
       }
       return .done
@@ -115,7 +115,9 @@ extension Command {
     }
     let path = session.arguments.operands[1]
     guard try DatabaseLocation.kind(of: path) != .missing else {
-      try file.copy(to: .sqlite(path: path)) { try session.progress($0.description(of: "reading")) }
+      try file.copy(toDatabase: path, key: session.key) {
+        try session.progress($0.description(of: "reading"))
+      }
       try noteOmittedFiles(of: DatabaseLocation(path).openForReading(session), &session)
       return .done
     }
@@ -146,6 +148,9 @@ extension Command {
     }
     guard try DatabaseLocation.kind(of: path) == .missing else {
       throw ToolError.failed("\(path) already exists")
+    }
+    guard session.key == nil else {
+      throw ToolError.failed("import cannot create an encrypted database; unset MAGICDATA_KEY")
     }
     try CodableStore(importing: Data(contentsOf: URL(filePath: file)))
       .save(to: URL(filePath: path))

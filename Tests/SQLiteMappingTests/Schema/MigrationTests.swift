@@ -45,6 +45,46 @@ import Testing
     #expect(try !database.read { try $0.tableExists("a") })
   }
 
+  @Test func `a database without tables skips the changes of tables that don't exist`() throws {
+    let all =
+      Self.all + [
+        Migration("a table", .sql("CREATE TABLE Town (name TEXT NOT NULL)")),
+        Migration(
+          "towns have a size", .sql("INSERT INTO Town VALUES ('Bern')"),
+          .addColumn(ColumnDefinition("size", .integer, defaultValue: .integer(1)), in: "Town"),
+          .sql("UPDATE City SET size = 2"), .dropTable("City")),
+      ]
+    let database = try Database.fresh()
+    #expect(try database.migrationPlan(of: all).count == 15)
+    #expect(try database.migrate(all) == all.map(\.name))
+    #expect(try database.read { try $0.existingTables() } == ["Town", "magicdata_meta"])
+    #expect(try database.rows("SELECT size FROM Town", as: Int.self) == [1])
+    #expect(try database.migrate(all).isEmpty)
+    // Once migrations have run, a missing table is an error.
+    let error = #expect(throws: SQLiteError.self) {
+      try database.migrate(all + [Migration("typo", .renameTable("Twon", to: "Village"))])
+    }
+    #expect(error?.message.contains("no such table: Twon") == true)
+  }
+
+  @Test func `an error in a database without tables rolls back all migrations`() throws {
+    let all = [
+      Migration("a table", .sql("CREATE TABLE Town (name TEXT NOT NULL)")),
+      Migration("wrong", .renameColumn("mayor", to: "leader", in: "Town")),
+    ]
+    let database = try Database.fresh()
+    #expect(throws: SQLiteError.self) { try database.migrate(all) }
+    #expect(try database.appliedMigrations().isEmpty)
+    #expect(try !database.read { try $0.tableExists("Town") })
+  }
+
+  @Test func `a missing table is an error if other tables exist`() throws {
+    let error = #expect(throws: SQLiteError.self) {
+      try database.migrate([Migration("typo", .renameTable("Twon", to: "Village"))])
+    }
+    #expect(error?.message.contains("no such table: Twon") == true)
+  }
+
   @Test func `steps run in order, and each migration runs once`() throws {
     #expect(try database.migrate(Self.all) == ["leaders", "shout", "roads"])
     #expect(try database.migrate(Self.all).isEmpty)

@@ -1,3 +1,4 @@
+import Conformance
 import SQLiteCore
 import SQLiteMapping
 import TestSupport
@@ -108,7 +109,7 @@ private struct SelfNamed: Record {
     #expect(try database.write { try $0.check(of: Memo.self) } == [])
   }
 
-  @Test func `the triggers of an untrusted file stay untrusted`() throws {
+  @Test(.needsUntrustedSearch) func `the triggers of an untrusted file stay untrusted`() throws {
     var options = Database.Options.untrusted
     options.mode = .readWrite
     let database = try Database(path: folder.file(), options: options)

@@ -41,7 +41,7 @@ import Testing
     init() {}
   }
 
-  struct Line: Decodable {
+  nonisolated struct Line: Decodable {
     struct Record: Decodable { var title: String }
 
     var name: String

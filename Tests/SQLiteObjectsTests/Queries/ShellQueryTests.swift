@@ -428,10 +428,7 @@ import TestSupport
     }
   }
 
-  @Test(
-    .enabled(
-      if: FileManager.default.isExecutableFile(atPath: "/usr/bin/sqlite3"),
-      "the shell sqlite3 is not installed"))
+  @Test(.needsShell)
   func `300 queries return the same as the sqlite3 shell`() throws {
     let folder = try TestFolder()
     let magic = try MagicData.at(folder.path + "/shop.sqlite3")

@@ -30,7 +30,7 @@ public protocol ClusterTransport: Sendable {
 /// system may delay that for 40 milliseconds. The streams of ``SocketTransport`` acknowledge
 /// immediately, even if another stream wraps them. If your stream uses its own socket, return it in
 /// ``socketDescriptor``.
-public protocol ClusterStream: AnyObject {
+public protocol ClusterStream: AnyObject, SendableMetatype {
   /// The TCP socket of the stream, so that the client can acknowledge each part of an answer
   /// immediately (`TCP_QUICKACK` on Linux).
   ///

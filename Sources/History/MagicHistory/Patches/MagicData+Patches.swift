@@ -33,6 +33,10 @@ extension MagicData {
   ///   libsqlite3 was built without `SQLITE_ENABLE_PREUPDATE_HOOK`; `MagicError.closed` if the
   ///   store was closed. Nothing is saved in these cases. Files that were copied before a failing
   ///   commit stay in the folder.
+  @available(
+    *, noasync,
+    message: "blocks the thread; `await` needs a Sendable result and a @Sendable closure"
+  )
   public func patch<Result>(
     assetsTo folder: String? = nil, _ body: () throws -> Result
   ) throws -> Patch {
@@ -151,6 +155,7 @@ extension MagicData {
   ///   statement fails, or with `ResultCode.misuse` if `onConflict` returns a resolution that isn't
   ///   allowed for the conflict; any error that `onConflict` throws; `MagicError.closed` if the
   ///   store was closed. Nothing is changed in these cases.
+  @available(*, noasync, message: "blocks the thread; `await` needs a @Sendable closure")
   @discardableResult
   public func apply(
     _ patch: Patch, assetsFrom folder: String? = nil, isIdempotent: Bool = false,

@@ -125,6 +125,7 @@ extension ObjectHistory {
   ///   `MagicError.closed` if the store was closed. Nothing is changed in these cases.
   /// - Complexity: O(*n* log *m*), where *n* is the number of changed rows and *m* is the number of
   ///   rows in their tables.
+  @available(*, noasync, message: "blocks the thread; `await` needs a @Sendable closure")
   @discardableResult
   public func undo(
     expecting name: String? = nil,
@@ -175,6 +176,7 @@ extension ObjectHistory {
   ///   recorded; `SQLiteError` if a statement fails, or with `ResultCode.misuse` if `resolve`
   ///   returns a resolution that isn't allowed for the conflict; any error that `resolve` throws;
   ///   `MagicError.closed` if the store was closed. Nothing is changed in these cases.
+  @available(*, noasync, message: "blocks the thread; `await` needs a @Sendable closure")
   @discardableResult
   public func redo(
     expecting name: String? = nil,
@@ -438,6 +440,10 @@ extension MagicData {
   ///   libsqlite3 was built without `SQLITE_ENABLE_PREUPDATE_HOOK`, or with `ResultCode.tooBig` if
   ///   the changed rows exceed 256 MiB; `MagicError.closed` if the store was closed. Nothing is
   ///   saved in these cases.
+  @available(
+    *, noasync,
+    message: "blocks the thread; `await` needs a Sendable result and a @Sendable closure"
+  )
   @discardableResult
   public func undoable<Result>(_ name: String, _ body: () throws -> Result) throws -> Result {
     let history = try existingHistory

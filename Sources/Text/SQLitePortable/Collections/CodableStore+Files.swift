@@ -80,7 +80,8 @@ extension CodableStore {
   ///   the file is missing or the URL isn't a file URL.
   public func load(from url: URL? = nil) throws {
     let path = try path(of: url)
-    try database.write { try Self.load(path, into: $0) }
+    let key = database.key
+    try database.write { try Self.load(path, key: key, into: $0) }
   }
 
   /// Replaces all items with those in a database file, and suspends the task meanwhile.
@@ -91,7 +92,8 @@ extension CodableStore {
   /// - Throws: The errors of the blocking form, or `CancellationError`.
   public func load(from url: URL? = nil) async throws {
     let path = try path(of: url)
-    try await database.write { try Self.load(path, into: $0) }
+    let key = database.key
+    try await database.write { try Self.load(path, key: key, into: $0) }
   }
 
   private func path(of url: URL?) throws -> String {
@@ -100,22 +102,26 @@ extension CodableStore {
   }
 
   private func save(_ connection: Connection, to path: String) throws {
-    try Database.filling(path) { target in
+    try Database.filling(path, key: database.key) { target in
       guard !target.isOnFile(of: database) else {
         throw SQLiteError(
           .misuse, "\(path): a store cannot be saved to its own file; choose another path")
       }
-      let copy = try Database.memory()
+      var options = Database.Options()
+      options.key = database.key
+      let copy = try Database.memory(options: options)
       try copy.setPageSize(target.pageSize)
       try copy.write { try Self.copyItems(from: connection, to: $0) }
       try copy.backup(to: target)
     }
   }
 
-  private static func load(_ path: String, into connection: Connection) throws {
+  private static func load(
+    _ path: String, key: Database.Key?, into connection: Connection
+  ) throws {
     let source: Database
     do {
-      source = try Database.reading(path)
+      source = try Database.reading(path, key: key)
     } catch  where error.code.primary == .notADatabase {
       throw CodableStoreError.notADatabase(error)
     }

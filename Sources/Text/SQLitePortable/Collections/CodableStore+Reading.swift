@@ -15,6 +15,10 @@ extension CodableStore {
   ///   table that is named after the type, `SQLiteError` if the database can't be read, or any
   ///   error that `filter` throws.
   /// - Complexity: O(*n*) in the number of items in the table.
+  @available(
+    *, noasync,
+    message: "blocks the thread; `await` needs a nonisolated, Sendable item type and closures"
+  )
   public func read<Item: Codable & Equatable>(
     from table: String? = nil, filter: (Item) throws -> Bool = { _ in true }
   ) throws -> [Item] {
@@ -44,6 +48,10 @@ extension CodableStore {
   /// - Returns: The items, and the values that can't be decoded, each with the reason.
   /// - Throws: `SQLiteError` if the database can't be read, or ``CodableStoreError/sameName(_:_:)``
   ///   if `table` is nil and another type uses the table that is named after the type.
+  @available(
+    *, noasync,
+    message: "blocks the thread; `await` needs a nonisolated, Sendable item type"
+  )
   public func readReport<Item: Codable & Equatable>(
     of type: Item.Type, from table: String? = nil
   ) throws -> (items: [Item], undecodable: [UndecodableItem]) {
@@ -75,6 +83,10 @@ extension CodableStore {
   ///   type uses the table that is named after the type.
   /// - Complexity: O(log *n*) if the type is `Hashable`, otherwise O(*n*). The first lookup in a
   ///   process may have to compute the keys of all items.
+  @available(
+    *, noasync,
+    message: "blocks the thread; `await` needs a nonisolated, Sendable item type"
+  )
   public func contains<Item: Codable & Equatable>(
     item: Item, in table: String? = nil
   ) throws -> Bool {
@@ -105,6 +117,10 @@ extension CodableStore {
   /// - Returns: The number of values, or 0 if the table is missing.
   /// - Throws: `SQLiteError` if the database can't be read, or ``CodableStoreError/sameName(_:_:)``
   ///   if `table` is nil and another type uses the table that is named after the type.
+  @available(
+    *, noasync,
+    message: "blocks the thread; `await` needs a nonisolated, Sendable item type"
+  )
   public func count<Item: Codable & Equatable>(
     of type: Item.Type, in table: String? = nil
   ) throws -> Int {
@@ -134,6 +150,10 @@ extension CodableStore {
   /// - Throws: `SQLiteError` if the database can't be written, or
   ///   ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type uses the table that
   ///   is named after the type.
+  @available(
+    *, noasync,
+    message: "blocks the thread; `await` needs a nonisolated, Sendable item type"
+  )
   @discardableResult
   public func removeUndecodable<Item: Codable & Equatable>(
     in table: String? = nil, as type: Item.Type

@@ -12,6 +12,10 @@ extension CodableStore {
   /// - Throws: Any error that encoding the item throws, `SQLiteError` if the database can't be
   ///   written, or ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type uses the
   ///   table that is named after the type.
+  @available(
+    *, noasync,
+    message: "blocks the thread; `await` needs a nonisolated, Sendable item type"
+  )
   public func insert<Item: Codable & Equatable>(on table: String? = nil, item: Item) throws {
     try insert(on: table, items: CollectionOfOne(item))
   }
@@ -39,6 +43,10 @@ extension CodableStore {
   ///   written, or ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type uses the
   ///   table that is named after the type. No item is then inserted.
   /// - Complexity: O(*m* log *n*) for *m* new items in a table of *n* items.
+  @available(
+    *, noasync,
+    message: "blocks the thread; `await` needs an array with a nonisolated, Sendable item type"
+  )
   public func insert<Items: Sequence>(
     on table: String? = nil, items: Items
   ) throws where Items.Element: Codable & Equatable {
@@ -70,6 +78,10 @@ extension CodableStore {
   ///   table that is named after the type.
   /// - Complexity: O(log *n*) if the type is `Hashable`, otherwise O(*n*). The first lookup in a
   ///   process may have to compute the keys of all items.
+  @available(
+    *, noasync,
+    message: "blocks the thread; `await` needs a nonisolated, Sendable item type"
+  )
   @discardableResult
   public func update<Item: Codable & Equatable>(
     item: Item, from table: String? = nil
@@ -102,6 +114,10 @@ extension CodableStore {
   /// - Throws: Any error that encoding an item throws, `SQLiteError` if the database can't be
   ///   written, or ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type uses the
   ///   table that is named after the type. No item is then replaced.
+  @available(
+    *, noasync,
+    message: "blocks the thread; `await` needs an array with a nonisolated, Sendable item type"
+  )
   @discardableResult
   public func update<Items: Sequence>(
     items: Items, from table: String? = nil
@@ -137,6 +153,10 @@ extension CodableStore {
   /// - Throws: Any error that a closure or encoding an item throws, `SQLiteError` if the database
   ///   can't be written, or ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type
   ///   uses the table that is named after the type. No item is then changed.
+  @available(
+    *, noasync,
+    message: "blocks the thread; `await` needs a nonisolated, Sendable item type and closures"
+  )
   @discardableResult
   public func updateAllItems<Item: Codable & Equatable>(
     of type: Item.Type, from table: String? = nil, changes: (Item) throws -> Item,
@@ -177,6 +197,10 @@ extension CodableStore {
   ///   is named after the type.
   /// - Complexity: O(log *n*) if the type is `Hashable`, otherwise O(*n*). The first lookup in a
   ///   process may have to compute the keys of all items.
+  @available(
+    *, noasync,
+    message: "blocks the thread; `await` needs a nonisolated, Sendable item type"
+  )
   @discardableResult
   public func delete<Item: Codable & Equatable>(
     item: Item, from table: String? = nil
@@ -209,6 +233,10 @@ extension CodableStore {
   /// - Throws: `SQLiteError` if the database can't be written, or
   ///   ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type uses the table that
   ///   is named after the type. No item is then deleted.
+  @available(
+    *, noasync,
+    message: "blocks the thread; `await` needs an array with a nonisolated, Sendable item type"
+  )
   @discardableResult
   public func delete<Items: Sequence>(
     items: Items, from table: String? = nil
@@ -243,6 +271,10 @@ extension CodableStore {
   /// - Throws: Any error that `filter` throws, `SQLiteError` if the database can't be written, or
   ///   ``CodableStoreError/sameName(_:_:)`` if `table` is nil and another type uses the table that
   ///   is named after the type. No item is then deleted.
+  @available(
+    *, noasync,
+    message: "blocks the thread; `await` needs a nonisolated, Sendable item type and closures"
+  )
   @discardableResult
   public func deleteAllItems<Item: Codable & Equatable>(
     of type: Item.Type, from table: String? = nil, filter: (Item) throws -> Bool = { _ in true }

@@ -17,7 +17,7 @@ extension Database {
     to path: String, deadline: ContinuousClock.Instant? = nil,
     _ progress: (DumpProgress) throws -> Void
   ) throws {
-    try Self.filling(path) { file in
+    try Self.filling(path, key: key) { file in
       guard server != nil else { return try copy(to: file, deadline: deadline, progress) }
       // A server returns rows but no pages. Text is a lossless copy of all content.
       let text = try AtomicFile(path + ".spon")
@@ -42,7 +42,14 @@ extension Database {
 
   /// The size of a page in bytes.
   var pageSize: Int {
-    get throws { try read { try $0.pragma("page_size").map { try Int(databaseValue: $0) } } ?? 0 }
+    get throws {
+      switch try read({ try $0.pragma("page_size") }) {
+      case .integer(let size): Int(size)
+      // SQLCipher returns the size of an encrypted page as text.
+      case .text(let size): Int(size) ?? 0
+      default: 0
+      }
+    }
   }
 
   /// Sets the page size of an empty database to which pages will be copied. A backup can't change
@@ -56,24 +63,27 @@ extension Database {
   ///
   /// SQLite opens an existing file, because it may be in use, and keeps its journal mode. `body`
   /// must fill it in one transaction. If only the journals of a deleted file exist, SQLite removes
-  /// them.
-  static func filling(_ path: String, _ body: (Database) throws -> Void) throws {
+  /// them. The file has the key `key`.
+  static func filling(
+    _ path: String, key: Key?, _ body: (Database) throws -> Void
+  ) throws {
     let names = [path] + OpenDatabases.suffixes.map { path + $0 }
     guard !names.contains(where: { FileManager.default.fileExists(atPath: $0) }) else {
       // A process may have been killed after it published the file, but before it removed its
       // folder.
       PendingFile.removeAbandoned(nextTo: path)
-      return try filling(databaseAt: path, body)
+      return try filling(databaseAt: path, key, body)
     }
     let file = try AtomicFile(path)
-    try filling(databaseAt: file.contentPath, body)
+    try filling(databaseAt: file.contentPath, key, body)
     try file.publish(replacing: false)
   }
 
   private static func filling(
-    databaseAt path: String, _ body: (Database) throws -> Void
+    databaseAt path: String, _ key: Key?, _ body: (Database) throws -> Void
   ) throws {
     var options = Options()
+    options.key = key
     options.journalMode = .delete
     options.keepsJournalMode = true
     let target = try Database(path: path, options: options)
@@ -87,12 +97,14 @@ extension Database {
   }
 
   /// Opens the database at a path for reading, even if it must be recovered first.
-  static func reading(_ path: String) throws(SQLiteError) -> Database {
+  static func reading(_ path: String, key: Key?) throws(SQLiteError) -> Database {
+    var options = Options.readOnly
+    options.key = key
     do {
-      return try Database(path: path, options: .readOnly)
+      return try Database(path: path, options: options)
     } catch  where error.code.primary == .readOnly {
       // Only a connection that can write recovers a database after a crash.
-      var options = Options(mode: .readWrite)
+      options.mode = .readWrite
       options.journalMode = .delete
       options.keepsJournalMode = true
       return try Database(path: path, options: options)

@@ -12,6 +12,7 @@ extension Database {
   ///     a SQLite database, after each part of its pages. If it throws, the dump ends.
   /// - Throws: ``DumpError`` if a value can't be represented as text, `SQLiteError` if the database
   ///   can't be read or the file can't be written, or any error that `progress` throws.
+  @available(*, noasync, message: "blocks the thread; `await` needs a @Sendable closure")
   public func dump(
     to file: DataFile, progress: (DumpProgress) throws -> Void = { _ in }
   ) throws {
@@ -71,6 +72,7 @@ extension Database {
   /// - Throws: ``DumpError`` if the file isn't a valid dump or doesn't fit the database,
   ///   `SQLiteError` if the file can't be read before the deadline or the database can't be
   ///   written, or any error that `progress` throws.
+  @available(*, noasync, message: "blocks the thread; `await` needs a @Sendable closure")
   public func restore(
     from file: DataFile, deadline: ContinuousClock.Instant? = nil,
     progress: (DumpProgress) throws -> Void = { _ in }
@@ -107,11 +109,11 @@ extension Database {
   func restore(from file: DataFile, _ work: CopyWork) throws {
     let source = try file.format.map { try content(of: file.path, $0, work) }
     if server != nil {
-      var filling = ClusterFilling(try source ?? .reading(file.path), self, work)
+      var filling = ClusterFilling(try source ?? .reading(file.path, key: nil), self, work)
       return try filling.run()
     }
     guard let source else {
-      return try Database.reading(file.path).copy(
+      return try Database.reading(file.path, key: key).copy(
         to: self, deadline: work.deadline, work.report)
     }
     try source.backup(to: self, deadline: work.deadline) { _ in try work.check() }
@@ -140,8 +142,9 @@ extension Database {
     of path: String, _ format: any DumpFormat, _ work: CopyWork
   ) throws -> Database {
     var options = Options()
-    // The schema may need functions and collations that the program prepares for the database
-    // itself.
+    // The schema may need the extensions of the database itself, and the functions and collations
+    // that the program prepares for it.
+    options.extensions = self.options.extensions
     options.prepareConnection = self.options.prepareConnection
     // Rows may precede the rows that they reference.
     options.foreignKeys = false
@@ -151,6 +154,8 @@ extension Database {
     options.doubleQuotedStrings = true
     options.allowsSchemaDamage = true
     options.limits[.attachedDatabases] = 0
+    // Pages can be copied to an encrypted database only from another one.
+    options.key = key
     let database = try Database.temporary(options: options)
     if server == nil { try database.setPageSize(pageSize) }
     work.cancellation.onCancel { [weak database] in database?.interrupt() }
@@ -173,6 +178,7 @@ extension DataFile {
   ///     SQLite database are copied, after each part of them. If it throws, the copy ends.
   /// - Throws: The errors of `SQLiteCore.Database.dump(to:progress:)` and
   ///   `SQLiteCore.Database.restore(from:deadline:progress:)`.
+  @available(*, noasync, message: "blocks the thread; `await` needs a @Sendable closure")
   public func copy(
     to target: DataFile, deadline: ContinuousClock.Instant? = nil,
     progress: (DumpProgress) throws -> Void = { _ in }
@@ -205,12 +211,25 @@ extension DataFile {
     }
   }
 
+  /// Copies a text file to a new database with a key.
+  package func copy(
+    toDatabase path: String, key: Database.Key?, progress: (DumpProgress) throws -> Void
+  ) throws {
+    try withoutActuallyEscaping(progress) { progress in
+      try Database.filling(path, key: key) {
+        try $0.restore(
+          from: self,
+          CopyWork(deadline: nil, cancellation: CancellableWork(), report: progress))
+      }
+    }
+  }
+
   private func copy(to target: DataFile, _ work: CopyWork) throws {
     if case .sqlite(let path) = self {
-      return try Database.reading(path).dump(to: target, progress: work.report)
+      return try Database.reading(path, key: nil).dump(to: target, progress: work.report)
     }
     if case .sqlite(let path) = target {
-      return try Database.filling(path) { try $0.restore(from: self, work) }
+      return try Database.filling(path, key: nil) { try $0.restore(from: self, work) }
     }
     let database = try Database.temporary()
     try database.restore(from: self, work)

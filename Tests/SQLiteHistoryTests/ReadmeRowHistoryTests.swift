@@ -16,7 +16,7 @@ private struct Town: Record, Equatable {
 }
 
 /// Runs the examples of the articles.
-@Suite struct ReadmeHistoryTests {
+@Suite struct ReadmeRowHistoryTests {
   private func database(_ options: Database.Options = Database.Options()) throws -> Database {
     let database = try Database.memory(options: options)
     try database.executeMultipleChanges(

@@ -1,0 +1,1 @@
+../../Cities/ReadmeProgram.swift

@@ -1,0 +1,1 @@
+../../../../../Sources/Examples/Notes/Notes.swift

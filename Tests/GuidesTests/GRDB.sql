@@ -1,0 +1,18 @@
+CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);
+CREATE TABLE "artist" ("id" BLOB PRIMARY KEY NOT NULL, "name" TEXT NOT NULL);
+CREATE TABLE "album" ("id" INTEGER PRIMARY KEY AUTOINCREMENT, "title" TEXT NOT NULL, "released" DATETIME, "price" TEXT NOT NULL, "genres" TEXT NOT NULL, "artistId" BLOB NOT NULL REFERENCES "artist"("id") ON DELETE CASCADE);
+CREATE INDEX "album_on_artistId" ON "album"("artistId");
+CREATE TABLE "playlist" ("id" INTEGER PRIMARY KEY AUTOINCREMENT, "name" TEXT NOT NULL);
+CREATE TABLE "playlistAlbum" ("playlistId" INTEGER NOT NULL REFERENCES "playlist"("id") ON DELETE CASCADE, "albumId" INTEGER NOT NULL REFERENCES "album"("id") ON DELETE CASCADE, "position" INTEGER NOT NULL, PRIMARY KEY ("playlistId", "position"));
+CREATE INDEX "playlistAlbum_on_playlistId" ON "playlistAlbum"("playlistId");
+CREATE INDEX "playlistAlbum_on_albumId" ON "playlistAlbum"("albumId");
+INSERT INTO grdb_migrations VALUES('library');
+INSERT INTO artist VALUES(X'E621E1F8C36C495A93FC0C247A3E6E5F','Nina Simone');
+INSERT INTO artist VALUES(X'0A8B8E0C6F7B4B8E9C0D2D1F3B5A7C99','Bill Evans');
+INSERT INTO album VALUES(1,'Pastel Blues','1965-10-04 00:00:00.000','12.5','["jazz","blues"]',X'E621E1F8C36C495A93FC0C247A3E6E5F');
+INSERT INTO album VALUES(2,'Waltz for Debby','1962-02-15 20:30:00.250','9.99','["jazz"]',X'0A8B8E0C6F7B4B8E9C0D2D1F3B5A7C99');
+INSERT INTO album VALUES(3,'Explorations',NULL,'10','[]',X'0A8B8E0C6F7B4B8E9C0D2D1F3B5A7C99');
+INSERT INTO playlist VALUES(1,'Evening');
+INSERT INTO playlistAlbum VALUES(1,3,0);
+INSERT INTO playlistAlbum VALUES(1,1,1);
+INSERT INTO playlistAlbum VALUES(1,3,2);

@@ -1,0 +1,1 @@
+../SQLiteHistoryTests/Database+Rows.swift

@@ -1,0 +1,1 @@
+../SQLiteObjectsTests/MagicData+Engine.swift

@@ -1,0 +1,1 @@
+../SQLiteClusterTests/ReadmeClusterTests.swift

@@ -1,0 +1,1 @@
+../SQLiteCoreTests/ReadmeGroupCommitTests.swift

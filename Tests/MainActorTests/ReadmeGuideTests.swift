@@ -1,0 +1,1 @@
+../SQLiteObjectsTests/ReadmeGuideTests.swift

@@ -1,0 +1,1 @@
+../SQLitePortableTests/ReadmePortableTests.swift

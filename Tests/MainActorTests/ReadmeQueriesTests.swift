@@ -1,0 +1,1 @@
+../SQLiteObjectsTests/Queries/ReadmeQueriesTests.swift

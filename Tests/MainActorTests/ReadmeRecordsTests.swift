@@ -1,0 +1,1 @@
+../SQLiteMappingTests/ReadmeRecordsTests.swift

@@ -1,0 +1,1 @@
+../SQLiteHistoryTests/ReadmeRowHistoryTests.swift

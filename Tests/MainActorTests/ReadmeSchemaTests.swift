@@ -1,0 +1,1 @@
+../SQLiteSchemaTests/ReadmeSchemaTests.swift

@@ -1,0 +1,1 @@
+../SQLSyntaxTests/ReadmeSyntaxTests.swift

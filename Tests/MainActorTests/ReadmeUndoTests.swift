@@ -1,0 +1,1 @@
+../MagicHistoryTests/ReadmeUndoTests.swift

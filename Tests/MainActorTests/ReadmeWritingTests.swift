@@ -1,0 +1,1 @@
+../SQLiteObjectsTests/Queries/ReadmeWritingTests.swift
