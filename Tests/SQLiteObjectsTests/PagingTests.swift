@@ -201,7 +201,7 @@ private struct Disc: MagicObject {
     }
     // Values of other types only change where the page begins.
     for text in [
-      "\(fields[0]).-5.n.n", "\(fields[0]).1.i7.t00", "\(fields[0]).1.b.r7ff0000000000000",
+      "\(fields[0]).-5.n.n", "\(fields[0]).1.i7.t01", "\(fields[0]).1.b.r7ff0000000000000",
     ] {
       let position = try #require(PagePosition<Track>(text), "\(text)")
       #expect(try magic.fetch(tracks.page(after: position, limit: 9)).objects.count <= 5)

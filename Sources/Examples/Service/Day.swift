@@ -119,7 +119,9 @@ struct WrongResult: Error, CustomStringConvertible {
     try Day.check(errors.keys.map(\.name) == ["broken"], "\(errors)")
     try FileManager.default.removeItem(atPath: "\(service.configuration.folder)/broken")
     for name in Day.names where name != "dock" {
-      guard let tenant = Tenant(name[...]) else { throw WrongResult(description: name) }
+      guard let tenant = Tenant(name[...]) else {
+        throw WrongResult(description: "the tenant has an unsuitable name")
+      }
       try service.tenants.create(tenant)
       let status = try await status(
         .put, "/\(name)/products/pen", json: NewProduct(name: "Pen", stock: 500))
@@ -189,7 +191,9 @@ struct WrongResult: Error, CustomStringConvertible {
     var ids: [Int] = []
     var count = 0
     while true {
-      guard let url = URLComponents(string: path) else { throw WrongResult(description: path) }
+      guard let url = URLComponents(string: path) else {
+        throw WrongResult(description: "the link of the next page isn't a URL")
+      }
       var request = HTTPRequest(method: .get, path: url.path)
       for item in url.queryItems ?? [] { request.query[item.name] = item.value }
       guard case .data(let body) = await service.respond(to: request).body else { break }
@@ -212,7 +216,9 @@ struct WrongResult: Error, CustomStringConvertible {
 
   /// Blocks the writer of a store until the closure ends, and runs it meanwhile.
   private func blocking(_ name: String, _ body: () async throws -> Void) async throws {
-    guard let tenant = Tenant(name[...]) else { throw WrongResult(description: name) }
+    guard let tenant = Tenant(name[...]) else {
+      throw WrongResult(description: "the tenant has an unsuitable name")
+    }
     let (isHeld, hold) = AsyncStream<Void>.makeStream()
     let end = DispatchSemaphore(value: 0)
     let holder = Task { [service] in

@@ -6,10 +6,10 @@ extension PagePosition: LosslessStringConvertible {
   ///
   /// It consists of letters, digits, hyphens and periods, which URLs don't escape. It contains the
   /// sort keys of the last object, and isn't encrypted or signed. A client can therefore change it,
-  /// which has no other effect than a different beginning of the page: conditions of the query
+  /// but then the page only begins elsewhere, or fetching it throws: the conditions of the query
   /// still apply.
   public var description: String {
-    ([order.hexadecimal, "\(key)"] + values.map(PagePosition.text)).joined(separator: ".")
+    ([order.hexadecimal, "\(key)"] + values.map(PagePosition.field)).joined(separator: ".")
   }
 
   /// Creates a position from the ``description`` of another one. Returns nil if the text isn't one.
@@ -32,7 +32,7 @@ extension PagePosition: LosslessStringConvertible {
 
   /// Returns a letter for the storage class, followed by the content in decimal or hexadecimal
   /// digits.
-  private static func text(of value: Value) -> String {
+  private static func field(for value: Value) -> String {
     switch value {
     case .null: "n"
     case .integer(let integer): "i\(integer)"

@@ -87,7 +87,8 @@ struct ErrorMessageList {
   /// The folder of a module, such as `Sources/Text/SPON`.
   static func module(of path: String) -> String {
     let parts = path.split(separator: "/")
-    let isGroup = ["Cluster", "Examples", "History", "Support", "Text", "Tools"].contains(parts[1])
+    let isGroup = ["Cluster", "Examples", "History", "Support", "Testing", "Text", "Tools"]
+      .contains(parts[1])
     return parts.prefix(isGroup ? 3 : 2).joined(separator: "/")
   }
 

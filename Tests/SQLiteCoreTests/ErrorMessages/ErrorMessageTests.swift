@@ -33,6 +33,8 @@ import Testing
   private static let forwardings = [
     // The descriptions of these types have a text for each case.
     "SQLiteHistory: PatchError(", "SQLiteMapping: UnknownColumn(", "Terminal: OutputError(",
+    // The checks of this example pass their message.
+    "Service: WrongResult(description: message())",
     // This closure receives the messages of TablePlan.
     "SQLiteObjects: MagicError.unsuitableType(type: \"\\(type)\", reason: $0)",
   ]
