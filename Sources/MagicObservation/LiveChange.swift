@@ -2,9 +2,9 @@ import SQLiteObjects
 
 /// The last change of a list of objects in ``LiveResults``, for example to animate a list.
 ///
-/// Objects are identified by the numbers of their rows (`z_index`).
+/// Objects are identified by their row IDs (`z_index`).
 public struct LiveChange: Hashable, Sendable {
-  /// The identities of the objects, in the order of the list.
+  /// The row IDs of the objects, in the order of the list.
   public let identities: [Int]
   /// The difference between the previous list and this one. The first list inserts all objects. A
   /// moved object is a removal and an insertion that are associated with each other.
@@ -13,10 +13,10 @@ public struct LiveChange: Hashable, Sendable {
   /// in a property, in a link, in the content of an asset, or in an object that they reference.
   public let updated: [Int]
 
-  /// Returns the difference between another list and this one.
+  /// Returns the difference between a list that you show and this one.
   ///
   /// Use it if your list may have missed a change, for example because it was off the screen.
-  /// ``difference`` only applies to the list right before this one.
+  /// ``difference`` applies only to the previous list.
   ///
   /// - Parameter shown: The ``identities`` of the list that you show now.
   /// - Returns: The difference, with as few moved objects as possible.

@@ -5,9 +5,9 @@ public import SQLiteObjects
 /// A request that ``LiveResults`` can keep up to date.
 ///
 /// `Query` and `Request` conform to this protocol for a store of objects, and `RecordQuery` and
-/// `RecordRequest` for a database. To run several fetches on one snapshot, use ``LiveFetch``. You
-/// only need to conform a type of your own if you want to set its properties later, such as the
-/// text of a search field:
+/// `RecordRequest` for a database. To run several fetches on one snapshot, use ``LiveFetch``.
+/// Declare a conforming type only if you want to change its properties later, such as the text of a
+/// search field:
 ///
 ///     struct ShipSearch: LiveRequest {
 ///       var text = ""
@@ -23,6 +23,8 @@ public protocol LiveRequest<Value>: Sendable {
 
   /// Returns a sequence of the results of the request in a store.
   ///
+  /// The sequence fetches nothing until it is iterated.
+  ///
   /// - Parameter store: The store to observe.
   func observe(in store: Store) -> ObservedResults<Value>
 }
@@ -32,7 +34,7 @@ public protocol LiveListRequest<Element>: LiveRequest where Value == [Element] {
   /// The type of the list's elements.
   associatedtype Element
 
-  /// Returns the request for the first elements of the list.
+  /// Returns a request for the first elements of the list.
   ///
   /// - Parameter count: The maximum number of elements. If the request already has a smaller limit,
   ///   it keeps that.
@@ -48,7 +50,7 @@ extension Query: LiveListRequest {
   /// - Parameter magic: The store to observe.
   public func observe(in magic: MagicData) -> ObservedResults<[Object]> { magic.observe(self) }
 
-  /// Returns the query for its first objects.
+  /// Returns a query for the first objects of this one.
   ///
   /// - Parameter count: The maximum number of objects. If the query already has a smaller limit, it
   ///   keeps that.
@@ -73,7 +75,7 @@ extension RecordQuery: LiveListRequest {
   /// - Parameter database: The database to observe.
   public func observe(in database: Database) -> ObservedResults<[Row]> { database.observe(self) }
 
-  /// Returns the query for its first rows.
+  /// Returns a query for the first rows of this one.
   ///
   /// - Parameter count: The maximum number of rows. If the query already has a smaller limit, it
   ///   keeps that.

@@ -8,14 +8,14 @@ import SQLiteObjects
 ///     let ships = LiveResults(Ship.where(\.$tons > 100), in: magic)
 ///     let count = LiveResults(Ship.all.count, initially: 0, in: magic)
 ///
-/// Create it on any actor, and read it on the main actor. It fetches nothing until you read one of
-/// its properties. From then on, it fetches again after each commit that can change the result, and
-/// updates the properties on the main actor. Fetching and decoding run elsewhere, so they never
-/// block the main actor. Properties change only between two jobs of the main actor, never while a
-/// view reads them. When you release the object, it stops.
+/// Create it on any actor, and read it on the main actor. It fetches nothing until you read the
+/// result or call ``load()``. From then on, it fetches again after each commit that can change the
+/// result, and updates the properties on the main actor. Fetching and decoding run in the
+/// background, so they never block the main actor. Properties change in a separate job of the main
+/// actor, never while a view reads them. When you release the object, it stops.
 ///
-/// A view that reads a property is updated when that property changes. Results that equal the
-/// previous one notify nobody.
+/// A view that reads a property is updated when that property changes. A result that equals the
+/// previous one updates no view.
 ///
 /// An error doesn't end the updates: ``error`` is set, ``value`` stays, and the next commit that
 /// affects the request causes another fetch. Call ``reload()`` to fetch again without a commit. If
@@ -23,7 +23,7 @@ import SQLiteObjects
 /// `ResultCode.misuse` for records. While the database is suspended, it is `SQLiteError` with
 /// `ResultCode.abort`.
 ///
-/// The object retains the store. Each object has one observation, with the guarantees of
+/// The object retains the store. It observes the request with the guarantees of
 /// `MagicData.observe(_:)`.
 @MainActor public final class LiveResults<Source: LiveRequest> {
   /// The properties that notify views.
@@ -112,14 +112,14 @@ import SQLiteObjects
 
   /// The last change of a list of objects, or nil before the first result.
   ///
-  /// It is also nil if the objects aren't identifiable, which is the case for all requests except
-  /// `Query` and `Query.objects`. Reading it starts the first fetch.
+  /// It is always nil for requests other than `Query` and `Query.objects`, because their results
+  /// have no row IDs. Reading it starts the first fetch.
   public var change: LiveChange? {
     access(\.change)
     return content.change
   }
 
-  /// The request.
+  /// The request whose results are shown.
   ///
   /// If you set it, the old value stays until the new result arrives, and ``change`` then contains
   /// the difference between the two. A list that is shown in pages starts with its first page
@@ -137,13 +137,13 @@ import SQLiteObjects
     }
   }
 
-  /// Fetches the result again. Use it to try again after an error.
+  /// Fetches the result again, for example after an error.
   ///
-  /// The value stays until the new result arrives.
+  /// The method returns immediately. The value stays until the new result arrives.
   public func reload() { restart() }
 
-  /// Waits until the result of the current request has arrived, and starts the first fetch if
-  /// nothing has read a property yet.
+  /// Waits until the result of the current request has arrived. Starts the first fetch if no
+  /// property has been read yet.
   ///
   ///     try await ships.load()
   ///     print(ships.value.count)
@@ -344,7 +344,7 @@ extension LiveResults where Source: LiveListRequest {
 
   /// Adds a page to the list.
   ///
-  /// The shown elements stay until the longer list arrives. It does nothing while the list is
+  /// The shown elements stay until the longer list arrives. The call is ignored while the list is
   /// loading, and if no elements follow.
   public func loadMore() {
     guard let paging, content.hasMore, !content.isLoading else { return }
@@ -359,8 +359,8 @@ extension LiveResults where Source.Value: Sequence {
   ///
   ///     for section in ships.sections(by: \.port) { print(section.key, section.elements.count) }
   ///
-  /// The sections are in the order of their first elements, and no two have the same key. To show
-  /// each element at its place in the list, sort the request by the key first. The sections are
+  /// The sections are in the order of their first elements, and no two have the same key. To keep
+  /// the order of the list, sort the request by the key first. The sections are
   /// computed by each call. For long lists, let the request compute them, off the main actor:
   ///
   ///     let ports = LiveResults(

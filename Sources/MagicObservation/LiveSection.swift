@@ -19,8 +19,8 @@ extension Sequence {
   ///     let ports = Ship.ordered(by: .ascending(\.$port), .ascending(\.$name)).objects
   ///       .map { $0.sections(by: \.port) }
   ///
-  /// The sections are in the order of their first elements, and no two have the same key. To show
-  /// each element at its place in the list, sort the list by the key first.
+  /// The sections are in the order of their first elements, and no two have the same key. To keep
+  /// the order of the list, sort it by the key first.
   ///
   /// - Parameter key: A key path, or a closure that returns the key of an element.
   /// - Returns: The sections. None of them is empty.

@@ -10,16 +10,17 @@
   ///       var body: some View { List(ships, id: \.id) { ship in Text(ship.name) } }
   ///     }
   ///
-  /// The store is that of the view modifier `magicData(_:)`. If there is none, the property keeps
-  /// its initial value, and `$ships.error` is ``LiveError/missingStore``. The first fetch starts
-  /// when a body reads the property. It doesn't block the main actor, so the first body shows the
-  /// initial value.
+  /// The view modifier `magicData(_:)` sets the store. Without one, the property keeps its initial
+  /// value, and `$ships.error` is ``LiveError/missingStore``. The first fetch starts when a body
+  /// reads the property. It doesn't block the main actor, so the first body shows the initial
+  /// value.
   ///
-  /// The projected value, such as `$ships`, is a ``LiveResults``, with the error, the sections and
-  /// the pages of the results, and a request that you can set.
+  /// The projected value, such as `$ships`, is a ``LiveResults`` object with the error, sections
+  /// and pages of the results, and with a request that you can set.
   ///
-  /// This property wrapper is compiled against the declarations of SwiftUI that it uses, but it was
-  /// never run: the library's tests run on Linux. They test ``LiveResults``.
+  /// This property wrapper has never been run, because the library's tests run on Linux. There, it
+  /// is only type-checked against the declarations of SwiftUI that it uses. The tests run
+  /// ``LiveResults``.
   @MainActor @propertyWrapper public struct LiveQuery<Source: LiveRequest>: DynamicProperty
   where Source.Store == MagicData {
     @Environment(\.magicData) private var magic
@@ -45,16 +46,17 @@
     ///   - request: The request.
     ///   - initial: The value to show until the first result arrives.
     ///   - id: A value that identifies the request. SwiftUI creates the property again for each
-    ///     update of the parent view, possibly with another request, and requests can't be compared.
-    ///     The property uses the new request if `id` has changed.
+    ///     update of the parent view, possibly with another request, and requests can't be
+    ///     compared. When `id` changes, the property uses the new request; otherwise it keeps the
+    ///     old one.
     public init(_ request: Source, initially initial: Source.Value, id: AnyHashable? = nil) {
       self.init(request, initial, id, nil)
     }
 
-    /// The last result.
+    /// The last result, or the initial value until the first result arrives.
     public var wrappedValue: Source.Value { projectedValue.value }
 
-    /// The results that the property shows.
+    /// The observable object that fetches the results, with their error, sections and pages.
     public var projectedValue: LiveResults<Source> {
       if let results = holder.results, holder.id == id, holder.magic === magic { return results }
       let results = LiveResults(request, Handoff(initial), magic, paging)
@@ -78,8 +80,8 @@
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - id: A value that identifies the request. The property uses a new request if it has
-    ///     changed.
+    ///   - id: A value that identifies the request. When it changes, the property uses the new
+    ///     request.
     public init(_ request: Source, id: AnyHashable? = nil) { self.init(request, [], id, nil) }
   }
 
@@ -88,8 +90,8 @@
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - id: A value that identifies the request. The property uses a new request if it has
-    ///     changed.
+    ///   - id: A value that identifies the request. When it changes, the property uses the new
+    ///     request.
     public init(_ request: Source, id: AnyHashable? = nil) { self.init(request, nil, id, nil) }
   }
 
@@ -98,9 +100,10 @@
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - pageSize: The number of elements of a page. `$list.loadMore()` adds one.
-    ///   - id: A value that identifies the request. The property uses a new request if it has
-    ///     changed.
+    ///   - pageSize: The number of elements of a page. `loadMore()` of the projected value adds a
+    ///     page. If the number isn't positive, the error is `SQLiteError` with `ResultCode.range`.
+    ///   - id: A value that identifies the request. When it changes, the property uses the new
+    ///     request.
     public init(_ request: Source, pageSize: Int, id: AnyHashable? = nil) {
       self.init(request, [], id, LiveResults<Source>.Paging(pageSize: pageSize))
     }

@@ -30,7 +30,8 @@
     ///
     /// If the closure throws, the preview shows the error instead of this view.
     ///
-    /// - Parameter fill: A closure that saves objects, with blocking calls. It runs once.
+    /// - Parameter fill: A closure that saves objects with blocking calls. It runs once, on the
+    ///   main actor.
     public func previewMagicData(_ fill: @escaping (MagicData) throws -> Void) -> some View {
       PreviewStore(content: self, fill: fill)
     }
