@@ -187,7 +187,13 @@ extension AssetStore {
 
   private nonisolated(nonsending) func putStaged(_ staged: StagedAsset) async throws -> AssetRecord
   {
-    try await database.write { connection in try self.put(staged, in: connection) }
+    do {
+      return try await database.write { connection in try self.put(staged, in: connection) }
+    } catch {
+      // Not by releasing it: the thread of the write may release its closure later.
+      staged.abandon()
+      throw error
+    }
   }
 
   /// Inserts the asset row of the content that `stage` writes, in the open transaction or in a new

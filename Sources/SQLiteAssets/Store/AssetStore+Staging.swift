@@ -120,11 +120,16 @@ extension AssetStore {
     _ pieces: Pieces, extension fileExtension: String? = nil
   ) async throws -> StagedAsset where Pieces.Element: Sequence<UInt8> {
     let stream = try StreamWriter(self, extension: fileExtension)
-    for try await piece in pieces {
-      let bytes = piece as? [UInt8] ?? piece.map(\.self)
-      try await worker.run { try stream.write(bytes) }
+    do {
+      for try await piece in pieces {
+        let bytes = piece as? [UInt8] ?? piece.map(\.self)
+        try await worker.run { try stream.write(bytes) }
+      }
+      return try await worker.run { try stream.finish() }
+    } catch {
+      stream.abandon()
+      throw error
     }
-    return try await worker.run { try stream.finish() }
   }
 
   /// Stages content that arrives as a stream of bytes, to be put into the store later.
@@ -144,17 +149,22 @@ extension AssetStore {
     let stream = try StreamWriter(self, extension: fileExtension)
     var piece: [UInt8] = []
     piece.reserveCapacity(File.pieceSize)
-    for try await byte in bytes {
-      piece.append(byte)
-      guard piece.count == File.pieceSize else { continue }
-      let full = piece
-      try await worker.run { try stream.write(full) }
-      piece.removeAll(keepingCapacity: true)
-    }
-    let rest = piece
-    return try await worker.run {
-      try stream.write(rest)
-      return try stream.finish()
+    do {
+      for try await byte in bytes {
+        piece.append(byte)
+        guard piece.count == File.pieceSize else { continue }
+        let full = piece
+        try await worker.run { try stream.write(full) }
+        piece.removeAll(keepingCapacity: true)
+      }
+      let rest = piece
+      return try await worker.run {
+        try stream.write(rest)
+        return try stream.finish()
+      }
+    } catch {
+      stream.abandon()
+      throw error
     }
   }
 
@@ -231,10 +241,14 @@ public final class StagedAsset: Sendable {
     }
   }
 
-  deinit {
-    if content.bytes == nil, !isPut.load(ordering: .acquiring) {
-      pendingFolder.abandon(content.file)
+  deinit { abandon() }
+
+  /// Removes content that was never put into the store.
+  func abandon() {
+    guard content.bytes == nil, !isPut.exchange(true, ordering: .acquiringAndReleasing) else {
+      return
     }
+    pendingFolder.abandon(content.file)
   }
 
   /// Transfers ownership of the content to the caller. Returns nil if the content must be copied,
@@ -306,9 +320,17 @@ final class StreamWriter: Sendable {
       ContentWriter(name, store.pendingFolder, minimumFileSize: store.minimumFileSize))
   }
 
+  deinit { abandon() }
+
   /// Removes the content of a stream that didn't reach its end.
-  deinit {
-    writer.withLock { $0?.abandon() }
+  ///
+  /// The task calls it explicitly, because a thread that has run a closure for the task may release
+  /// the closure, and this writer with it, after the task has resumed.
+  func abandon() {
+    writer.withLock { writer in
+      writer?.abandon()
+      writer = nil
+    }
   }
 
   func write(_ bytes: [UInt8]) throws {

@@ -44,7 +44,15 @@ package final class Worker: Sendable {
   ) async throws -> Result {
     try Task.checkCancellation()
     return try await withCheckedThrowingContinuation { continuation in
-      start { continuation.resume(with: Swift.Result { try body() }) }
+      start {
+        // Not `resume(with:)`, which would leave a reference to the result on this thread after
+        // the task has resumed.
+        do {
+          continuation.resume(returning: try body())
+        } catch {
+          continuation.resume(throwing: error)
+        }
+      }
     }
   }
 }
