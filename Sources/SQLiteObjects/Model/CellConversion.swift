@@ -142,11 +142,6 @@ extension _LiveValue {
 extension _PropertyRole {
   /// Returns the role of a property with values of a type.
   static func of(_ type: Any.Type) -> _PropertyRole {
-    if let type = type as? any LazyValue.Type {
-      var role = type.role
-      role.isLazy = true
-      return role
-    }
     if let role = ofObjects(type) { return role }
     let storage = ColumnStorage(of: type)
     var role = _PropertyRole(.column(storage))
@@ -154,9 +149,14 @@ extension _PropertyRole {
     return role
   }
 
-  /// Returns the role of an eager relation or an asset, or nil for a type with other values. Unlike
-  /// ``of(_:)``, never decodes a value of the type to determine its column.
+  /// Returns the role of a relation, an asset or a lazy value, or nil for a type with other values.
+  /// Unlike ``of(_:)``, never decodes a value of such a type to determine its column.
   static func ofObjects(_ type: Any.Type) -> _PropertyRole? {
+    if let type = type as? any LazyValue.Type {
+      var role = type.role
+      role.isLazy = true
+      return role
+    }
     if let type = type as? any MagicObject.Type { return _PropertyRole(.object(type)) }
     if let type = type as? any MagicCollection.Type {
       var role = type.magicRole

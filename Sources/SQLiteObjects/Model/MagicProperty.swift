@@ -37,8 +37,7 @@ extension MagicProperty {
   /// Whether the property's type is an optional of a relation or of an asset, such as `Person?`.
   static var isOptionalOfObjects: Bool {
     guard let type = (Value.self as? any OptionalValue.Type)?.wrappedType else { return false }
-    if let lazy = type as? any LazyValue.Type { return lazy.role.isRelation || lazy.role.isAsset }
-    return _PropertyRole.ofObjects(type) != nil
+    return _PropertyRole.ofObjects(type).map { $0.isRelation || $0.isAsset } ?? false
   }
 
   /// The type of the property if it is a collection with keys, or nil for any other type.
