@@ -26,6 +26,14 @@ private struct LazyCrate: MagicObject {
   init(_ id: String) { self.id = id }
 }
 
+/// An object without a primary value, so that saving an unknown one always inserts a row.
+private struct Tag: MagicObject {
+  @MagicValue var number: Int = 0
+  @OptionalMagicValue var label: MagicAsset<Data>?
+
+  init() {}
+}
+
 /// A class that isn't `Sendable`, with a property that isn't stored but is encoded.
 private final class Form: MagicObject {
   var selection = 0
@@ -381,5 +389,67 @@ private final class Saves: Sendable {
     #expect(try await magic.count(of: Crate.self) == 1)
     try await magic.update(crate)
     #expect(try await magic.count(of: Crate.self) == 2)
+  }
+
+  @Test(arguments: [false, true], [false, true])
+  func `a rollback keeps what another store has saved in the meantime`(
+    isKnown: Bool, isAgain: Bool
+  ) async throws {
+    struct Failure: Error {}
+    let (one, two) = (try await MagicData(type: .memory), try await MagicData(type: .memory))
+    let tag = Tag()
+    tag.label = MagicAsset(value: Data("old".utf8))
+    if isKnown {
+      try await one.update(tag)
+      try await two.update(tag)
+      tag.label = MagicAsset(value: Data("label".utf8))
+    }
+    await #expect(throws: Failure.self) {
+      try await one.transaction {
+        tag.number = 1
+        try one.update(tag)
+        tag.number = 2
+        try two.update(tag)
+        if isAgain { try one.update(tag) }
+        throw Failure()
+      }
+    }
+    #expect(try await two.fetch(Tag.all.values(\.$number)) == [2])
+    #expect(try await one.fetch(Tag.all.values(\.$number)) == (isKnown ? [0] : []))
+    for number in 2...3 {
+      tag.number = number
+      for magic in [two, one] {
+        try await magic.update(tag)
+        let stored = try #require(try await magic.fetch(Tag.all).first)
+        #expect(try await magic.count(of: Tag.self) == 1)
+        #expect(stored.number == number)
+        #expect(try await stored.label?.get() == Data((isKnown ? "label" : "old").utf8))
+      }
+    }
+    #expect(try await tag.label?.get() == Data((isKnown ? "label" : "old").utf8))
+  }
+
+  @Test func `a rolled-back removal keeps what another store has saved in the meantime`()
+    async throws
+  {
+    struct Failure: Error {}
+    let (one, two) = (try await MagicData(type: .memory), try await MagicData(type: .memory))
+    let tag = Tag()
+    try await one.update(tag)
+    await #expect(throws: Failure.self) {
+      try await one.transaction {
+        try one.remove(tag)
+        tag.number = 1
+        try two.update(tag)
+        throw Failure()
+      }
+    }
+    for number in 1...2 {
+      tag.number = number
+      for magic in [two, one] {
+        try await magic.update(tag)
+        #expect(try await magic.fetch(Tag.all.values(\.$number)) == [number])
+      }
+    }
   }
 }

@@ -13,6 +13,11 @@ package struct LazySource: Sendable {
   let slot: Int
   /// The z_index of the object that has the property.
   let zIndex: Int64
+
+  /// Returns whether this references a property of an object in the same store.
+  func isProperty(_ slot: Int, of shape: ObjectShape, _ zIndex: Int64?) -> Bool {
+    self.zIndex == zIndex && self.slot == slot && self.shape.type == shape.type
+  }
 }
 
 /// An unsaved change of a lazy collection.
@@ -48,16 +53,25 @@ package struct LazyState: Sendable {
     case set(_LiveValue)
   }
 
+  /// A save of the value.
+  struct Save {
+    /// The property that was saved.
+    let source: LazySource
+    /// The value of ``LazyState/number`` that was saved.
+    let number: Int
+
+    fileprivate var store: StoreIdentity { source.content.identity }
+  }
+
   var content: Content
   /// The changes of a collection since it was set or, if it is in the store, since it was saved.
   var edits: [LazyEdit] = []
   /// The number of times that the value was set or changed.
   var number = 0
-  /// The value of ``number`` at the last save in a store, for the store that was the last one to
-  /// save the value; nil if none has.
-  private var lastSave: (store: StoreIdentity, number: Int)?
-  /// The value of ``number`` at the last save in each other store.
-  private var otherSaves: [(store: StoreIdentity, number: Int)] = []
+  /// The last save, or nil if no store has saved the value.
+  private var lastSave: Save?
+  /// The last save in each other store.
+  private var otherSaves: [Save] = []
   /// The links when they were last fetched or saved, or nil if they are unknown. A save writes only
   /// the difference between them and a value that was set.
   var base: LazyLinks?
@@ -82,17 +96,27 @@ package struct LazyState: Sendable {
     if case .decoded(let keys) = content { keys } else { nil }
   }
 
-  /// Returns the value of ``number`` at the last save in a store, or 0 if there was none.
-  func savedNumber(in store: StoreIdentity) -> Int {
-    guard let lastSave, lastSave.store != store else { return lastSave?.number ?? 0 }
-    return otherSaves.first { $0.store == store }?.number ?? 0
+  /// Returns the last save in a store, or nil if there was none.
+  func save(in store: StoreIdentity) -> Save? {
+    if let lastSave, lastSave.store == store { return lastSave }
+    return otherSaves.first { $0.store == store }
   }
 
-  private mutating func setSavedNumber(_ number: Int, in store: StoreIdentity) {
-    guard number != savedNumber(in: store) else { return }
+  private mutating func setSave(_ save: Save?, in store: StoreIdentity) {
     otherSaves.removeAll { $0.store == store }
     if let lastSave, lastSave.store != store { otherSaves.append(lastSave) }
-    lastSave = (store, number)
+    lastSave = save
+  }
+
+  /// Returns the value of ``number`` at the last save in a store, or 0 if there was none.
+  func savedNumber(in store: StoreIdentity) -> Int { save(in: store)?.number ?? 0 }
+
+  /// Returns the property that contains a value that was set, or nil if the value has unsaved
+  /// changes. If the store hasn't saved the value, returns the property in the store of the last
+  /// save.
+  func savedSource(in store: StoreIdentity) -> LazySource? {
+    guard let save = save(in: store) ?? lastSave, save.number >= number else { return nil }
+    return save.source
   }
 
   /// Returns whether the value has been set or changed since the last save in a store.
@@ -134,16 +158,17 @@ extension LazyState {
   /// - Parameters:
   ///   - state: The state that was saved.
   ///   - base: The links that were saved, or nil if they are unknown.
-  ///   - left: The property in the store from which the value is read from now on, or nil to keep
-  ///     the value in memory.
-  ///   - store: The store that has saved it.
+  ///   - source: The property that was saved.
+  ///   - isStored: Whether the value is read from the property from now on. Otherwise it stays in
+  ///     memory.
   mutating func recordSave(
-    _ state: LazyState, base: LazyLinks?, source left: LazySource?, in store: StoreIdentity
+    _ state: LazyState, base: LazyLinks?, as source: LazySource, isStored: Bool
   ) {
+    let store = source.content.identity
     let saved = max(savedNumber(in: store), state.number)
-    setSavedNumber(saved, in: store)
-    if let left, number == state.number { content = .stored(left) }
-    if source?.content.identity == store { edits.removeAll { $0.number <= saved } }
+    setSave(Save(source: source, number: saved), in: store)
+    if isStored, number == state.number { content = .stored(source) }
+    if self.source?.content.identity == store { edits.removeAll { $0.number <= saved } }
     if let base { self.base = base }
   }
 
@@ -154,7 +179,7 @@ extension LazyState {
   ///   - store: The store.
   mutating func recordRollback(_ state: LazyState, in store: StoreIdentity) {
     let saved = min(savedNumber(in: store), state.savedNumber(in: store))
-    setSavedNumber(saved, in: store)
+    if saved == state.savedNumber(in: store) { setSave(state.save(in: store), in: store) }
     base = state.base
     guard source != nil else { return }
     if state.live != nil { content = state.content }
@@ -273,14 +298,13 @@ package final class LazyBox: Sendable {
   /// - Parameters:
   ///   - state: The state that was saved.
   ///   - base: The links that were saved, or nil if they are unknown.
-  ///   - source: The property in the store from which the value is read from now on, or nil to keep
-  ///     the value in memory.
-  ///   - store: The store that has saved it.
+  ///   - source: The property that was saved.
+  ///   - isStored: Whether the value is read from the property from now on. Otherwise it stays in
+  ///     memory.
   func saved(
-    _ state: LazyState, _ base: LazyLinks?, replacedBy source: LazySource?,
-    in store: StoreIdentity
+    _ state: LazyState, _ base: LazyLinks?, as source: LazySource, isStored: Bool
   ) {
-    update { $0.recordSave(state, base: base, source: source, in: store) }
+    update { $0.recordSave(state, base: base, as: source, isStored: isStored) }
   }
 
   /// Records that the transaction that saved the value was rolled back.

@@ -49,7 +49,7 @@ extension AsyncReverseMagicSet: QuerySource {
 extension AsyncMagical: QuerySource where Element: MagicCollection {
   /// The query for all objects of the collection. Fetching it throws
   /// ``MagicError/unsavedChanges(type:)`` if the collection has been set or changed since the
-  /// object was fetched, and ``MagicError/detachedValue(type:)`` if it has never been set or saved.
+  /// object was last fetched or saved, and ``MagicError/detachedValue(type:)`` if it has never been set or saved.
   public var all: Query<Element.Target> { Query(from: LazyOrigin(box: box, type: Element.self)) }
 }
 
@@ -79,7 +79,8 @@ private struct LazyOrigin: QueryOrigin {
 
   func relation(in store: any ObjectStore) throws -> (ObjectRelation, owner: Int64) {
     let state = box.state
-    guard let objects = try state.objects(of: type), state.edits.isEmpty else {
+    let saved = try state.objects(of: type) ?? state.savedSource(in: store.identity)?.objects
+    guard let objects = saved, state.edits.isEmpty else {
       throw MagicError.unsavedChanges(type: "\(type)")
     }
     guard objects.store.identity == store.identity else {

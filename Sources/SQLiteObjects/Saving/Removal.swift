@@ -69,8 +69,8 @@ struct Removal: Sendable {
     let isInsideOuterTransaction = lacksSavepoint || connection.isInsideOuterTransaction
     if isInsideOuterTransaction {
       let known = targets.map { ($0.storage, $0.storage.former) }
-      connection.afterRollback { _ in
-        for (storage, former) in known { storage.restore(former) }
+      connection.afterRollback { [identity = store.identity] _ in
+        for (storage, former) in known { storage.restore(former, in: identity) }
       }
     }
     let count = try deleteRows(on: connection)

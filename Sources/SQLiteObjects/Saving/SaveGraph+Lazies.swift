@@ -39,11 +39,20 @@ extension SaveGraph.Walk {
   }
 
   private mutating func append(_ lazy: SaveGraph.Lazy, of index: Int) {
-    if lazy.state.isChanged(in: identity), !isChanged(lazy.slot, of: index) {
+    if !isChanged(lazy.slot, of: index), isChanged(lazy, of: index) {
       values.recordChange(nodes[index].first + lazy.slot)
     }
     lazies.append(lazy)
     nodes[index].lazies = nodes[index].lazies.lowerBound..<lazies.count
+  }
+
+  /// Returns whether a lazy value was set or changed since its property was saved. The last save of
+  /// a value that was set may be that of another property.
+  private func isChanged(_ lazy: SaveGraph.Lazy, of index: Int) -> Bool {
+    let storage = nodes[index].storage
+    if lazy.state.isChanged(in: identity) { return true }
+    guard lazy.state.live != nil, let save = lazy.state.save(in: identity) else { return false }
+    return !save.source.isProperty(lazy.slot, of: storage.shape, storage.zIndex(in: identity))
   }
 
   /// Returns the pending changes of a lazy collection that wasn't set, and adds the objects that

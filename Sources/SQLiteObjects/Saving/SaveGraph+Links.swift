@@ -112,7 +112,11 @@ extension SaveGraph.Transaction {
     let present = node.storage.slot(slot).change
     if present > node.snapshot.changeCount, present <= savedCount { return true }
     if let lazy = lazy(slot, of: node), lazy.isOwn, lazy.state.isChanged(in: identity) {
-      return lazy.box.state.savedNumber(in: identity) >= lazy.state.number
+      let save = lazy.box.state.save(in: identity)
+      return save.map { save in
+        save.number >= lazy.state.number
+          && save.source.isProperty(slot, of: node.plan.shape, node.storage.zIndex(in: identity))
+      } ?? false
     }
     return values.change(node.first + slot) <= savedCount
   }

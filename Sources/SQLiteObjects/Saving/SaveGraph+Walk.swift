@@ -43,6 +43,17 @@ extension SaveGraph {
       return indexes
     }
 
+    /// Adds the objects that were passed to the save of another graph, and returns the indexes of
+    /// their nodes.
+    mutating func addRoots(of graph: SaveGraph) throws -> [Int] {
+      var indexes: [Int] = []
+      for root in graph.roots {
+        indexes.append(try add(graph.nodes[root].storage, graph.nodes[root].context))
+      }
+      rootCount = nodes.count
+      return indexes
+    }
+
     /// Adds all objects that the nodes reference, directly or indirectly, as further nodes.
     mutating func run() throws {
       if kinds.allSatisfy(\.plan.isPlain) { return }

@@ -42,7 +42,7 @@ extension SaveGraph {
     // objects.
     if connection.isInsideOuterTransaction {
       // The outer transaction may still roll back after the objects are marked.
-      let undo = SaveRollback(capacity: nodes.count)
+      let undo = SaveRollback(in: store.identity, capacity: nodes.count)
       settle(saved, in: StoreContent(of: store), undo)
       connection.afterRollback { _ in undo.run() }
     } else {
@@ -81,31 +81,26 @@ extension SaveGraph {
         saved.assigned.removeAll { $0.slot == slot }
       }
       guard lazy.isOwn else { continue }
-      if lazy.state.isChanged(in: content.identity) { undo?.add(lazy, in: content.identity) }
+      let isRelation = node.plan.properties[slot].isRelation
+      // A value that another property has saved remains the value of that one. This property has
+      // its own relation from now on.
+      if let other = lazy.box.state.save(in: content.identity)?.source,
+        !other.isProperty(slot, of: node.storage.shape, saved.zIndex)
+      {
+        if isRelation, lazy.box.state.number == lazy.state.number { saved.settle(slot, .lazy) }
+        continue
+      }
+      if lazy.state.isChanged(in: content.identity) { undo?.add(lazy) }
       let known = saved.links?.first { $0.slot == slot }
-      let source =
-        node.leavesInStore(lazy, in: content)
-        ? source(of: node, slot, saved.zIndex, in: content) : nil
       lazy.box.saved(
         lazy.state,
         known.map {
           LazyLinks(store: content.identity, owner: saved.zIndex, links: $0.links)
-        }, replacedBy: source, in: content.identity)
-      // The value is shared with another property and now represents that one, so this property
-      // can't use it.
-      if let source, let other = lazy.box.state.source, !other.isSame(as: source) {
-        saved.settle(slot, .lazy)
-      }
+        },
+        as: LazySource(
+          content: content, shape: node.storage.shape, slot: slot, zIndex: saved.zIndex),
+        isStored: isRelation && node.leavesInStore(lazy, in: content))
     }
-  }
-}
-
-extension SaveGraph {
-  private func source(
-    of node: Node, _ slot: Int, _ zIndex: Int64, in content: StoreContent
-  ) -> LazySource? {
-    guard node.plan.properties[slot].isRelation else { return nil }
-    return LazySource(content: content, shape: node.storage.shape, slot: slot, zIndex: zIndex)
   }
 }
 
@@ -120,14 +115,6 @@ extension SaveGraph.Node {
   fileprivate func leavesInStore(_ lazy: SaveGraph.Lazy, in content: StoreContent) -> Bool {
     if let source = lazy.state.source { return source.content.identity == content.identity }
     return storage.fetchedZIndex != nil || lazy.isInCycle
-  }
-}
-
-extension LazySource {
-  /// Returns whether this and `other` are the same property of the same object.
-  fileprivate func isSame(as other: LazySource) -> Bool {
-    zIndex == other.zIndex && slot == other.slot && shape.type == other.shape.type
-      && content.identity == other.content.identity
   }
 }
 
@@ -239,9 +226,26 @@ extension SaveGraph.Transaction {
   private mutating func writeOrBatch(_ index: Int) throws {
     if nodes[index].isClean { return }
     let known = nodes[index].storage.position(in: identity)
+    if isOutdated(index, known?.savedCount) { throw SaveGraph.Outdated() }
     if known == nil, try mayBatch(index) { return try addToBatch(index) }
     try insertPending()
     try write(index, known)
+  }
+
+  /// Returns whether a save was rolled back that the graph has considered when it was created. The
+  /// graph doesn't contain the changes that are pending again.
+  ///
+  /// - Parameters:
+  ///   - index: The index of the object's node.
+  ///   - savedCount: The object's change count at its last save in the store, or nil if it isn't in
+  ///     the store any more.
+  private func isOutdated(_ index: Int, _ savedCount: Int?) -> Bool {
+    let snapshot = nodes[index].snapshot
+    guard snapshot.isKnown else { return false }
+    guard let savedCount, savedCount >= snapshot.savedCount else { return true }
+    return graph.lazies[nodes[index].lazies].contains { lazy in
+      lazy.box.state.savedNumber(in: identity) < lazy.state.savedNumber(in: identity)
+    }
   }
 
   /// Returns the key of an object that was written or that is unchanged in the store; nil if the

@@ -52,11 +52,29 @@ struct SaveGraph: Sendable {
     _ objects: some Sequence<Object>, for store: any ObjectStore,
     ifUnchanged isUnchanged: Bool = false, insertsOnly: Bool = false, matching: [String] = []
   ) throws {
+    try self.init(
+      for: store, capacity: objects.underestimatedCount, ifUnchanged: isUnchanged,
+      insertsOnly: insertsOnly, matching: matching
+    ) { try $0.addRoots(objects) }
+  }
+
+  /// Creates a graph with the values that the objects of another graph have now.
+  init(rereading graph: SaveGraph, for store: any ObjectStore) throws {
+    try self.init(
+      for: store, capacity: graph.nodes.count, ifUnchanged: !graph.expected.isEmpty,
+      insertsOnly: graph.insertsOnly, matching: graph.matching
+    ) { try $0.addRoots(of: graph) }
+  }
+
+  private init(
+    for store: any ObjectStore, capacity: Int, ifUnchanged isUnchanged: Bool, insertsOnly: Bool,
+    matching: [String], _ addRoots: (inout Walk) throws -> [Int]
+  ) throws {
     self.insertsOnly = insertsOnly
     self.matching = matching
     generation = store.generation
-    var walk = Walk(store, capacity: objects.underestimatedCount)
-    roots = try walk.addRoots(objects)
+    var walk = Walk(store, capacity: capacity)
+    roots = try addRoots(&walk)
     rootCount = walk.nodes.count
     try walk.run()
     walk.joinCycles()
@@ -80,6 +98,10 @@ struct SaveGraph: Sendable {
 }
 
 extension SaveGraph {
+  /// An error that is thrown if an earlier save of an object, whose values a graph doesn't contain,
+  /// was rolled back after the graph was created.
+  struct Outdated: Error {}
+
   /// One object to be saved.
   struct Node: Sendable {
     let plan: ObjectPlan

@@ -22,9 +22,13 @@ final class SaveRollback {
 
   private var objects: [Object] = []
   private var known: [ObjectStorage.Known] = []
-  private var lazies: [(lazy: SaveGraph.Lazy, store: StoreIdentity)] = []
+  private var lazies: [SaveGraph.Lazy] = []
+  private let store: StoreIdentity
 
-  init(capacity: Int) { objects.reserveCapacity(capacity) }
+  init(in store: StoreIdentity, capacity: Int) {
+    self.store = store
+    objects.reserveCapacity(capacity)
+  }
 
   /// Records the state that an object had before the save.
   func add(_ storage: ObjectStorage, _ former: consuming ObjectStorage.PreviousState) {
@@ -39,7 +43,7 @@ final class SaveRollback {
 
   /// Records a lazy value and its saved state, so that ``run()`` can mark its changes as unsaved
   /// again.
-  func add(_ lazy: SaveGraph.Lazy, in store: StoreIdentity) { lazies.append((lazy, store)) }
+  func add(_ lazy: SaveGraph.Lazy) { lazies.append(lazy) }
 
   /// Restores the previous state of the objects, and marks the changes of their lazy values as
   /// unsaved.
@@ -47,12 +51,17 @@ final class SaveRollback {
     var states = known.makeIterator()
     for object in objects {
       switch object.state {
-      case .new(let isKeyNew): object.storage?.restore(.new(isKeyNew: isKeyNew))
+      case .new(let isKeyNew): object.storage?.restore(.new(isKeyNew: isKeyNew), in: store)
       case .known:
         guard let state = states.next() else { continue }
-        object.storage?.restore(.known(state))
+        object.storage?.restore(.known(state), in: store) { form in
+          guard case .live(let live) = form, let lazy = live.value as? any LazyValue else {
+            return false
+          }
+          return lazy.box.state.isChanged(in: store)
+        }
       }
     }
-    for (lazy, store) in lazies { lazy.box.unsaved(lazy.state, in: store) }
+    for lazy in lazies { lazy.box.unsaved(lazy.state, in: store) }
   }
 }

@@ -183,6 +183,14 @@ extension ObjectStorage {
       self.changeCount = changeCount
     }
 
+    /// The identity of the object in the store of its last save or fetch, or nil.
+    fileprivate var identity: Identity? {
+      content.map { Identity($0, zIndex: zIndex, savedCount: savedCount, saved) }
+    }
+
+    fileprivate func identity(in store: StoreIdentity) -> Identity? {
+      content?.identity == store ? identity : otherIdentities?.first { $0.store == store }
+    }
   }
 
   /// The current identities of the object, from which ``restore(_:)`` restores them if its removal
@@ -191,21 +199,48 @@ extension ObjectStorage {
     withState { state, _ in .known(Known(state, changeCount: state.changeCount)) }
   }
 
-  /// Restores the state before a save or a removal that was rolled back. A property that was set in
-  /// the meantime keeps its value.
-  func restore(_ former: PreviousState) {
+  /// Restores the state before a save or a removal in a store that was rolled back. A property that
+  /// was set in the meantime keeps its value, and an identity in another store that has saved the
+  /// object in the meantime is kept.
+  ///
+  /// - Parameters:
+  ///   - former: The state.
+  ///   - store: The store.
+  ///   - isChangedInside: Returns whether a lazy value was changed in the meantime, which doesn't
+  ///     increment the change number of its property.
+  func restore(
+    _ former: PreviousState, in store: StoreIdentity,
+    isChangedInside: (_CellValue.Form) -> Bool = { _ in false }
+  ) {
     switch former {
-    case .known(let known): restore(known)
+    case .known(var known):
+      known.forms?.removeAll { isChangedInside(self[$0.slot]) }
+      restore(known, in: store)
     case .new(let isKeyNew):
       var known = Known(State(), changeCount: 0)
       known.isKeyNew = isKeyNew
-      restore(known)
+      restore(known, in: store)
     }
   }
 
-  private func restore(_ former: Known) {
+  private func restore(_ former: Known, in store: StoreIdentity) {
     _ = withState { state, slots in
       var undone = Known(state, changeCount: 0)
+      if let content = state.content, content.identity != store,
+        content !== former.content || state.savedCount != former.savedCount
+      {
+        // Another store was the last one to save the object. Its values are the present ones.
+        let before = former.identity(in: store)
+        state.removeIdentity(in: store)
+        if var before {
+          before.state = SavedState(
+            before.state?.links,
+            originals: before.state?.originals ?? former.originals ?? state.originals
+              ?? slots.copies)
+          state.addOtherIdentity(before)
+        }
+        return undone
+      }
       let count = former.changeCount
       var forms = former.forms ?? []
       if former.isKeyNew, let autoIncrementSlot = shape.autoIncrementSlot {
@@ -218,10 +253,7 @@ extension ObjectStorage {
       // changes.
       let isSet = (0..<slots.count).contains { slots.isChanged($0, since: count) }
       state.setOriginals(former.originals ?? (isSet ? state.originals : nil))
-      state.setIdentity(
-        former.content.map {
-          Identity($0, zIndex: former.zIndex, savedCount: former.savedCount, former.saved)
-        })
+      state.setIdentity(former.identity)
       state.setOtherIdentities(former.otherIdentities)
       return undone
     }

@@ -262,14 +262,29 @@ extension MagicData {
   }
 
   private func save(_ graph: SaveGraph) throws -> [Int] {
-    let graph = try graph.stagingAssets(for: self)
-    return try write { try graph.write(on: $0, in: self) }
+    var graph = graph
+    while true {
+      do {
+        let staged = try graph.stagingAssets(for: self)
+        return try write { try staged.write(on: $0, in: self) }
+      } catch is SaveGraph.Outdated {
+        graph = try SaveGraph(rereading: graph, for: self)
+      }
+    }
   }
 
   nonisolated(nonsending) private func save(_ graph: SaveGraph) async throws -> [Int] {
-    let staged =
-      graph.isPlain ? graph : try await assets.work { try graph.stagingAssets(for: self) }
-    return try await write { try staged.write(on: $0, in: self) }
+    var graph = graph
+    while true {
+      do {
+        let staged =
+          graph.isPlain
+          ? graph : try await assets.work { [graph] in try graph.stagingAssets(for: self) }
+        return try await write { try staged.write(on: $0, in: self) }
+      } catch is SaveGraph.Outdated {
+        graph = try SaveGraph(rereading: graph, for: self)
+      }
+    }
   }
 
   /// Runs `body` in a transaction, and retries once if the cached schema is stale.
