@@ -72,7 +72,8 @@ extension MagicData {
   /// Creates a copy of a template at a file URL, blocking the thread.
   ///
   /// The copy is a normal store, which you can open again with `MagicData(path:)`. The files of the
-  /// copy aren't synced to the disk: after a power cut, they may be damaged.
+  /// copy aren't synced to the disk: after a power cut, they may be damaged. To copy a store that
+  /// must survive one, use `backup(to:)`.
   ///
   /// - Parameters:
   ///   - template: The template. The first copy fills it.

@@ -3,7 +3,7 @@
 ///     let difference = try magic.difference(from: base)
 ///     print(difference)
 ///
-/// The description is the same in every run if the contents are, and its length is bounded:
+/// The description depends only on the contents of the stores, and its length is bounded:
 ///
 ///     + index Book_rank: CREATE INDEX "Book_rank" ON "Book" ("rank")
 ///     Book: 2 rows differ
@@ -12,8 +12,8 @@
 ///     Shelf_books: 1 row differs
 ///       ~ owner 1: targets "[1, 2]" → "[2, 1, 7]"
 ///
-/// A line with `+` is a row that only the compared store has, one with `-` a row that only the base
-/// has, and one with `~` a row that both have, with the columns that differ: the value in the base,
+/// `+` marks a row that only the compared store has, and `-` a row that only the base has. `~` marks
+/// a row of both stores, and is followed by the columns that differ, each with the value in the base,
 /// an arrow, and the value in the compared store.
 ///
 /// Rows are matched by their primary key, or by their rowid if the table has no primary key. The
@@ -28,8 +28,8 @@
 /// keys, statistics, undo steps and change logs aren't compared, and neither are the contents of
 /// virtual tables, such as full-text indexes.
 ///
-/// Unlike the errors of the library, a difference contains values of the stores. Don't write one of
-/// private data to a log.
+/// Unlike the errors of the library, a difference contains values of the stores. If they are
+/// private, don't write the difference to a log.
 public struct StoreDifference: Hashable, Sendable {
   /// A column whose value differs. The values are shortened texts.
   public struct Column: Hashable, Sendable {
@@ -65,19 +65,19 @@ public struct StoreDifference: Hashable, Sendable {
   public struct Table: Hashable, Sendable {
     /// The name of the table.
     public let name: String
-    /// The first rows that differ.
+    /// The first rows that differ, up to the row limit of the comparison.
     public internal(set) var rows: [Row] = []
-    /// The number of rows that differ.
+    /// The number of all rows that differ.
     public internal(set) var count = 0
   }
 
   /// The differences between the schemas and between the lists of migrations, one line each.
   public internal(set) var schema: [String] = []
-  /// The number of lines that ``schema`` would have if it weren't limited.
+  /// The number of all differences of the schemas. ``schema`` contains only the first ones.
   public internal(set) var schemaCount = 0
   /// The first tables with rows that differ.
   public internal(set) var tables: [Table] = []
-  /// The number of tables with rows that differ.
+  /// The number of all tables with rows that differ.
   public internal(set) var tableCount = 0
 
   /// A Boolean value that indicates whether the contents are equal.

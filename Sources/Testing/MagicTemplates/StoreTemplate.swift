@@ -3,8 +3,8 @@ public import SQLiteCore
 public import SQLiteObjects
 import Synchronization
 
-/// A store that is filled once and can be copied any number of times, each time in less than a
-/// millisecond.
+/// A store that is filled once and can be copied any number of times. Copying a small template takes
+/// less than a millisecond.
 ///
 ///     extension StoreTemplate {
 ///       static let library = StoreTemplate { magic in
@@ -15,15 +15,15 @@ import Synchronization
 ///
 ///     let magic = try MagicData(copying: .library)
 ///
-/// The template is filled when the first copy is made, by whatever thread or task that is. Copies
-/// are independent of the template and of each other: a change of one is never visible in another.
-/// A copy also takes over what the template has determined about the tables of your types, so it
-/// doesn't compare them with the declarations again.
+/// The template is filled when the first copy is made. Concurrent copies wait for this. Copies are
+/// independent of the template and of each other: a change of one is never visible in another. The
+/// template has already compared the tables of the types that it uses with their declarations, so
+/// its copies don't do it again.
 ///
 /// If filling the template fails, each copy throws the same error.
 public final class StoreTemplate: Sendable {
-  /// The place in the source code at which the template was created, such as
-  /// `AppTests/Fixtures.swift:12`. Errors contain it.
+  /// The source location at which the template was created, such as `AppTests/Fixtures.swift:12`.
+  /// Errors contain it.
   public let location: String
   let options: Database.Options
   let minimumFileSize: Int
@@ -45,13 +45,13 @@ public final class StoreTemplate: Sendable {
   /// Creates a template. It is filled when the first copy is made.
   ///
   /// - Parameters:
-  ///   - options: The options for opening the template and its copies.
+  ///   - options: The options for opening the template and its copies. They must not contain a key.
   ///   - minimumFileSize: The size in bytes from which the content of an asset is stored in a file.
   ///   - fileID: The source file to name in errors.
   ///   - line: The line to name in errors.
   ///   - fill: A closure that migrates the empty store and saves objects in it. It runs at most
-  ///     once, on a separate thread, outside any task, so that a cancelled test doesn't affect
-  ///     others. The store that it gets is closed afterwards.
+  ///     once, on a separate thread and outside any task, so the cancellation of a test doesn't
+  ///     affect it. The store is closed afterwards.
   public convenience init(
     options: Database.Options = Database.Options(), minimumFileSize: Int = 0,
     fileID: String = #fileID, line: Int = #line,
@@ -146,8 +146,8 @@ public final class StoreTemplate: Sendable {
 
 /// The reason why a store couldn't be copied from a template.
 public enum TemplateError: Error, CustomStringConvertible {
-  /// The closure of the template has thrown an error, or left the store open in another database
-  /// value. `template` is the place at which the template was created.
+  /// The closure of the template has thrown an error, or has left another connection to the database
+  /// of the template open. `template` is the source location at which the template was created.
   case fillingFailed(template: String, cause: any Error)
   /// The closure of the template copies the template itself, directly or by copying another
   /// template.

@@ -18,8 +18,8 @@ public import Testing
 /// `MagicData.current` is the copy. Tests run in parallel without seeing each other's changes. The
 /// copy is closed when the test ends.
 ///
-/// If the test fails, the trait adds a warning with the difference between the copy and its
-/// template, that is, with what the test has changed in the store.
+/// If the test fails, the trait records the difference between the copy and its template, that is,
+/// what the test has changed in the store. It is a warning, or an issue before Swift 6.3.
 public struct StoreTrait: TestTrait, SuiteTrait, TestScoping {
   let template: StoreTemplate
   let type: MagicData.StoreType
@@ -102,11 +102,11 @@ private enum CurrentStore {
 extension MagicData {
   /// The store of the running test, which the trait `store(_:type:)` has created.
   ///
-  /// Child tasks of the test have the same value, and so do tasks that the test creates with
-  /// `Task.init`. Detached tasks and threads have none.
+  /// Child tasks of the test have the same store, and so do tasks that the test creates with
+  /// `Task.init`. In detached tasks and on other threads, this property throws.
   ///
   /// - Throws: ``StoreTraitError/noStore`` if neither the test nor a suite that contains it has the
-  ///   trait.
+  ///   trait, or in a detached task or on another thread.
   public static var current: MagicData {
     get throws {
       guard let magic = CurrentStore.value else { throw StoreTraitError.noStore }
