@@ -4,8 +4,8 @@ import SystemFiles
 
 /// The asset files of a closed store, from which the asset folders of its copies are created.
 ///
-/// A hard link would take a third of the time of a copy, but then a program that writes to a file in
-/// place would change it in all copies.
+/// A hard link would take a third of the time of a copy, but then a program that writes to a file
+/// in place would change it in all copies.
 final class AssetFiles: Sendable {
   private struct Item: Sendable {
     let name: String

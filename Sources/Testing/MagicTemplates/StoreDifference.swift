@@ -12,9 +12,9 @@
 ///     Shelf_books: 1 row differs
 ///       ~ owner 1: targets "[1, 2]" → "[2, 1, 7]"
 ///
-/// `+` marks a row that only the compared store has, and `-` a row that only the base has. `~` marks
-/// a row of both stores, and is followed by the columns that differ, each with the value in the base,
-/// an arrow, and the value in the compared store.
+/// `+` marks a row that only the compared store has, and `-` a row that only the base has. `~`
+/// marks a row of both stores, and is followed by the columns that differ, each with the value in
+/// the base, an arrow, and the value in the compared store.
 ///
 /// Rows are matched by their primary key, or by their rowid if the table has no primary key. The
 /// keys of objects without a primary value, and automatic keys, are numbered in the order in which
@@ -23,10 +23,10 @@
 /// their order, those of a set in any order.
 ///
 /// The stored values are compared exactly: dates with all digits, and floating-point numbers
-/// without a tolerance. Assets are compared by size, SHA-256 digest and file name extension, as they
-/// are recorded in the database; files aren't read. The identity of the store, counters of automatic
-/// keys, statistics, undo steps and change logs aren't compared, and neither are the contents of
-/// virtual tables, such as full-text indexes.
+/// without a tolerance. Assets are compared by size, SHA-256 digest and file name extension, as
+/// they are recorded in the database; files aren't read. The identity of the store, counters of
+/// automatic keys, statistics, undo steps and change logs aren't compared, and neither are the
+/// contents of virtual tables, such as full-text indexes.
 ///
 /// Unlike the errors of the library, a difference contains values of the stores. If they are
 /// private, don't write the difference to a log.

@@ -3,8 +3,8 @@ public import SQLiteCore
 public import SQLiteObjects
 import Synchronization
 
-/// A store that is filled once and can be copied any number of times. Copying a small template takes
-/// less than a millisecond.
+/// A store that is filled once and can be copied any number of times. Copying a small template
+/// takes less than a millisecond.
 ///
 ///     extension StoreTemplate {
 ///       static let library = StoreTemplate { magic in
@@ -146,8 +146,9 @@ public final class StoreTemplate: Sendable {
 
 /// The reason why a store couldn't be copied from a template.
 public enum TemplateError: Error, CustomStringConvertible {
-  /// The closure of the template has thrown an error, or has left another connection to the database
-  /// of the template open. `template` is the source location at which the template was created.
+  /// The closure of the template has thrown an error, or has left another connection to the
+  /// database of the template open. `template` is the source location at which the template was
+  /// created.
   case fillingFailed(template: String, cause: any Error)
   /// The closure of the template copies the template itself, directly or by copying another
   /// template.
