@@ -4,20 +4,21 @@ import SQLiteCore
 extension PagePosition: LosslessStringConvertible {
   /// The position as text, for example for the URL of the next page.
   ///
-  /// It consists of letters, digits, hyphens and periods, which URLs don't escape. It contains the
-  /// sort keys of the last object, and isn't encrypted or signed. A client can therefore change it,
-  /// but then the page only begins elsewhere, or fetching it throws: the conditions of the query
-  /// still apply.
+  /// It consists of letters, digits, hyphens and periods, which need no escaping in URLs. It
+  /// contains the sort keys of the last object, and is neither encrypted nor signed. If a client
+  /// changes it, the page begins elsewhere, or fetching it throws. The filter of the query still
+  /// applies.
   public var description: String {
     ([order.hexadecimal, "\(key)"] + values.map(PagePosition.field)).joined(separator: ".")
   }
 
-  /// Creates a position from the ``description`` of another one. Returns nil if the text isn't one.
+  /// Creates a position from its ``description``. Returns nil if the text isn't the description of
+  /// a position.
   ///
-  /// The text can come from any client. If it belongs to a query with other sort keys, fetching the
-  /// page throws, like with any such position.
+  /// The text can come from any client. If it is the position of a query with other sort keys,
+  /// fetching the page throws `SQLiteError` with `ResultCode.misuse`.
   ///
-  /// - Parameter description: The text.
+  /// - Parameter description: The text of a position.
   public init?(_ description: String) {
     let fields = description.split(separator: ".", omittingEmptySubsequences: false)
     guard fields.count >= 2, let order = UInt64(hexadecimal: fields[0]), let key = Int64(fields[1])
