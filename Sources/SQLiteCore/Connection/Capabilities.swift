@@ -44,8 +44,8 @@ public enum Capabilities {
   /// (`sqlite3_load_extension`). The SQLite of Apple's systems can't.
   public static var hasLoadableExtensions: Bool { csqlite_has_load_extension() != 0 }
 
-  /// A Boolean value that indicates whether SQLite can encrypt databases, as SQLCipher can
-  /// (`sqlite3_key_v2`).
+  /// A Boolean value that indicates whether SQLite can encrypt databases (`sqlite3_key_v2`).
+  /// SQLCipher can; the package's trait `SQLCipher` links it.
   public static var hasEncryption: Bool { csqlite_has_key() != 0 }
 
   /// A Boolean value that indicates whether SQLite has the full-text search extension FTS5.

@@ -7,9 +7,9 @@ extension Database {
   /// The key of an encrypted database file.
   ///
   /// A key never appears in a description, an error or a trace. Its bytes are overwritten with
-  /// zeros when the last copy of the value is released. The text or the bytes from which you
-  /// created it are yours: they aren't overwritten. SQLCipher keeps its own copies of the key while
-  /// a connection is open, and overwrites them when it closes the connection.
+  /// zeros when the last copy of the value is released. The text or bytes from which you created it
+  /// aren't overwritten. SQLCipher keeps its own copies of the key while a connection is open, and
+  /// overwrites them when it closes the connection.
   ///
   /// Encryption needs the library SQLCipher (``Capabilities/hasEncryption``).
   public struct Key: Sendable {
@@ -28,8 +28,8 @@ extension Database {
 
     /// Creates a key from the bytes of the encryption key, which needs no derivation.
     ///
-    /// - Parameter bytes: The 32 random bytes of the key, or 48 bytes that also contain the salt of
-    ///   the file. Opening a database throws if the number is a different one.
+    /// - Parameter bytes: The 32 random bytes of the key, optionally followed by the 16 bytes of
+    ///   the file's salt. Opening a database throws if the collection has another length.
     public init(bytes: some Collection<UInt8>) {
       // SQLCipher's form of such a key is x'…' with hexadecimal digits.
       let isValid = bytes.count == 32 || bytes.count == 48
@@ -121,10 +121,10 @@ extension Database {
 
   /// Encrypts the file with another key. Blocks the thread.
   ///
-  /// Running reads and writes end first, and others wait. All pages are encrypted in one
-  /// transaction: if it fails, or if the process is killed meanwhile, the file still has its old
-  /// key. Afterwards, this `Database` uses the new key. No other connection may have the file open.
-  /// SQLite detects this in WAL mode only.
+  /// The call waits until running reads and writes have ended, and new ones wait for it. All pages
+  /// are encrypted in one transaction: if it fails, or if the process is killed before the commit,
+  /// the file still has its old key. Afterwards, this `Database` uses the new key. No other
+  /// `Database` or process may have the file open. SQLite detects this in WAL mode only.
   ///
   /// Copies of the file keep their keys. To encrypt a file that isn't encrypted, or to decrypt one,
   /// make a copy with `vacuum(into:key:)`.

@@ -159,9 +159,8 @@ extension SQLiteError {
   /// The error of an access whose deadline passed while it waited for other accesses.
   static let late = SQLiteError(.interrupt, "\(deadlineMessage) while waiting for other accesses")
 
-  /// A Boolean value that indicates whether the same call may succeed later, because it didn't fail
-  /// by itself: it waited too long for other accesses or locks, or the database was being suspended
-  /// or restored.
+  /// A Boolean value that indicates whether the same call may succeed later, because it waited too
+  /// long for other accesses or locks, or because the database was being suspended or restored.
   ///
   /// It is false if a statement was still running when the deadline passed, because the same
   /// statement would take as long again.

@@ -8,10 +8,10 @@ extension Database {
   ///     var options = Database.Options()
   ///     options.extensions = [.library("/usr/lib/sqlite3/vec0.so")]
   ///
-  /// An extension can execute any code with the permissions of the program, as soon as it is loaded.
-  /// No option of the library limits it: it can read and change the memory and the files of the
-  /// program. Use only extensions that you would link into the program, and never take a path from
-  /// a user or a file.
+  /// As soon as it is loaded, an extension can execute any code with the permissions of the
+  /// program. No option of the library limits what it does: it can read and change the memory and
+  /// the files of the program. Use only extensions that you would link into the program, and never
+  /// take a path from a user or a file.
   @safe public struct Extension: Sendable {
     /// The code of an extension.
     @safe enum Code: Sendable {
@@ -25,20 +25,21 @@ extension Database {
 
     /// An extension in a shared library, which is loaded at run time (`sqlite3_load_extension`).
     ///
-    /// The functions of this library that open a database throw ``SQLiteError``: with
+    /// Opening a database with this extension throws ``SQLiteError``: with
     /// ``ResultCode/cannotOpen`` if the file is missing or can't be loaded, with
     /// ``ResultCode/notFound`` if it has no such entry point, with ``ResultCode/error`` if the
     /// extension fails to initialize, and with ``ResultCode/misuse`` if a name is empty or contains
-    /// a NUL character, or if SQLite can't load extensions (``Capabilities/hasLoadableExtensions``).
+    /// a NUL character, or if SQLite can't load extensions
+    /// (``Capabilities/hasLoadableExtensions``).
     ///
     /// - Parameters:
     ///   - path: The path of the shared library, with or without the suffix `.so`, `.dylib` or
     ///     `.dll`. The system searches its library folders for a name without a slash. Write
     ///     `./name` for a file in the current folder.
-    ///   - entryPoint: The name of the C function that initializes the extension, or nil for
-    ///     `sqlite3_extension_init` or else the name that SQLite derives from that of the file, such
-    ///     as `sqlite3_vec_init` for `vec0.so`. A function with another purpose and this name would
-    ///     be called, too.
+    ///   - entryPoint: The name of the C function that initializes the extension. If it is nil,
+    ///     SQLite calls `sqlite3_extension_init`, or else the function whose name it derives from
+    ///     the name of the file, such as `sqlite3_vec_init` for `vec0.so`. SQLite can't check that
+    ///     the function is an entry point.
     public static func library(_ path: String, entryPoint: String? = nil) -> Extension {
       Extension(code: .library(path: path, entryPoint: entryPoint))
     }
@@ -49,15 +50,19 @@ extension Database {
     ///     options.extensions = [.linked("vec0") { sqlite3_vec_init($0, $1, nil) }]
     ///
     /// Compile the extension with the macro `SQLITE_CORE`, so that it calls SQLite directly.
-    /// Otherwise it calls SQLite through its third argument, which you can't provide.
+    /// Otherwise, it calls SQLite through the third argument of its entry point, which you can't
+    /// provide.
+    ///
+    /// If `initialize` returns an error code, opening a database with this extension throws
+    /// ``SQLiteError`` with ``ResultCode/error``.
     ///
     /// - Parameters:
     ///   - name: The name of the extension, for error messages.
-    ///   - initialize: A closure that calls the entry point of the extension and returns its result.
-    ///     It is called for each connection, and for a temporary one before a file is created, on
-    ///     any thread. The first argument is the `sqlite3`
-    ///     pointer of the connection, and the second one is the address of the error message, which
-    ///     the entry point allocates with `sqlite3_mprintf`. Both are valid only during the call.
+    ///   - initialize: A closure that calls the entry point of the extension and returns its
+    ///     result. It is called on any thread, once for each connection, and also for a temporary
+    ///     connection before a database file is created. The first argument is the `sqlite3`
+    ///     pointer of the connection. The second one is the address of the error message, which the
+    ///     entry point allocates with `sqlite3_mprintf`. Both are valid only during the call.
     public static func linked(
       _ name: String,
       initialize:
