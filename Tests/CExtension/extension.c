@@ -38,3 +38,9 @@ int extension_init_silent(sqlite3 *db, char **message, const sqlite3_api_routine
   (void)db, (void)message, (void)api;
   return SQLITE_NOMEM;
 }
+
+int extension_init_reading(sqlite3 *db, char **message, const sqlite3_api_routines *api) {
+  SQLITE_EXTENSION_INIT2(api);
+  (void)api;
+  return sqlite3_exec(db, "SELECT * FROM sqlite_schema", NULL, NULL, message);
+}

@@ -91,6 +91,12 @@ func run(_ arguments: [String]) throws {
       kill(getpid(), SIGKILL)
     }
   #if canImport(Glibc)
+    case "key":
+      // key <path> <kind>: prints how often the key of a database is in this process's memory.
+      try countKeyCopies(arguments[1], isPassphrase: arguments[2] == "passphrase")
+    case "rekey":
+      // rekey <path> <end>: fails to replace the key of a database, or is killed meanwhile.
+      try failToRekey(arguments[1], isKilled: arguments[2] == "killed")
     case "fork":
       // fork <path>: writes, forks, and prints the results of the child's accesses and of the
       // parent's next write.

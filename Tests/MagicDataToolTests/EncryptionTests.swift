@@ -26,6 +26,54 @@ import Testing
     return (process.terminationStatus, String(decoding: data, as: UTF8.self))
   }
 
+  /// Runs the tool with `--ask-key` on a pseudoterminal, and types a line when the tool asks.
+  private func asking(_ line: String, _ words: String...) throws -> (status: Int32, text: String) {
+    let command = try ([helperProgram("magicdata").path] + words + ["--ask-key"])
+      .map { "'\($0)'" }.joined(separator: " ")
+    let process = Process()
+    process.executableURL = URL(filePath: try #require(ProcessTests.script))
+    process.arguments = ["-qec", command, "/dev/null"]
+    let (input, output) = (Pipe(), Pipe())
+    process.standardInput = input
+    process.standardOutput = output
+    process.standardError = output
+    try process.run()
+    try output.fileHandleForWriting.close()
+    var data = Data()
+    // What is typed before the question is discarded.
+    while !data.contains(Data("Key: ".utf8)),
+      let read = try output.fileHandleForReading.read(upToCount: 1), !read.isEmpty
+    {
+      data += read
+    }
+    try input.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8))
+    data += try output.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    return (process.terminationStatus, String(decoding: data, as: UTF8.self))
+  }
+
+  @Test(.enabled(if: ProcessTests.script != nil, "the program script is missing"))
+  func `the tool asks for the key and doesn't show it`() throws {
+    var options = Database.Options()
+    if Capabilities.hasEncryption { options.key = Database.Key(passphrase: "horse") }
+    try Database(path: folder.file(), options: options).executeMultipleChanges(
+      "CREATE TABLE t (a); INSERT INTO t VALUES (1234567)")
+    let before = try folder.bytes(of: "data.sqlite3")
+    // With SQLCipher, the first key is right.
+    let reasons = ["1234567", "the key is wrong", "the key is not valid"]
+    for (key, reason) in zip(["horse", "battery", ""], reasons) {
+      let result = try asking(key, "query", folder.file(), "SELECT a FROM t")
+      #expect(result.text.hasPrefix("Key: "))
+      #expect(result.status == (Capabilities.hasEncryption && key == "horse" ? 0 : 1))
+      #expect(
+        result.text.contains(
+          Capabilities.hasEncryption ? reason : "this libsqlite3 cannot encrypt databases"),
+        "\(result.text)")
+      #expect(!result.text.contains("horse") && !result.text.contains("battery"))
+    }
+    #expect(try folder.bytes(of: "data.sqlite3") == before)
+  }
+
   @Test(.enabled(if: !Capabilities.hasEncryption, "this SQLite can encrypt"))
   func `without SQLCipher, a key makes the tool fail`() throws {
     let database = try Database(path: folder.file())

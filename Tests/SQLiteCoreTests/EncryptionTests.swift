@@ -1,3 +1,4 @@
+import CExtension
 import Conformance
 import Foundation
 import SQLiteCore
@@ -16,6 +17,19 @@ extension Database.Options {
 }
 
 private let secret = "a secret that no file contains"
+
+/// Runs `CoreHelper`, and returns its output.
+private func runHelper(_ arguments: String...) throws -> (status: Int32, output: String) {
+  let process = Process()
+  process.executableURL = try helperProgram("CoreHelper")
+  process.arguments = arguments
+  let pipe = Pipe()
+  process.standardOutput = pipe
+  try process.run()
+  let data = try pipe.fileHandleForReading.readToEnd() ?? Data()
+  process.waitUntilExit()
+  return (process.terminationStatus, String(decoding: data, as: UTF8.self))
+}
 
 @Suite struct KeyTests {
   @Test func `no description of a key or of options shows the key`() throws {
@@ -57,6 +71,19 @@ private let secret = "a secret that no file contains"
     #expect(sqliteError { try database.rekey(to: key) }?.message.contains(refusal) == true)
     #expect(try folder.names().isEmpty)
   }
+
+  #if os(Linux)
+    @Test(arguments: ["bytes", "passphrase"])
+    func `no copy of a key remains in memory after its last use`(kind: String) throws {
+      let folder = try TestFolder()
+      let (status, output) = try runHelper("key", folder.file(), kind)
+      let lines = output.split(separator: "\n")
+      #expect(status == 0, "\(lines)")
+      // The search finds a copy that exists.
+      #expect(lines.contains("held: 1 digits"), "\(lines)")
+      #expect(lines.suffix(2) == ["released: 0 bytes", "released: 0 digits"], "\(lines)")
+    }
+  #endif
 
   @Test func `a copy without a key needs no SQLCipher`() throws {
     let folder = try TestFolder()
@@ -249,6 +276,53 @@ func `the whole program uses SQLCipher`() throws {
     #expect(!texts.withLock { $0.joined().contains("horse") })
   }
 
+  @Test func `the right key opens the file after a wrong one was tried`() throws {
+    try make()
+    let kept = try open()
+    for byte in [2, 3] as [UInt8] {
+      #expect(sqliteError { _ = try open(.encrypted(byte)) }?.code == .notADatabase)
+      #expect(sqliteError { _ = try open(Database.Options()) }?.code == .notADatabase)
+      let other = try open()
+      try other.executeChange("INSERT INTO t (a) VALUES (\(secret))")
+      #expect(try secrets(in: kept) == secrets(in: other))
+    }
+    #expect(try kept.firstIntegrityCheck() == "ok")
+    #expect(try secrets(in: kept).count == 3)
+  }
+
+  @Test func `an extension can read the encrypted file while it is initialized`() throws {
+    try make()
+    let before = try files()
+    for (byte, code) in [(1, nil), (2, ResultCode.error)] as [(UInt8, ResultCode?)] {
+      var options = Database.Options.encrypted(byte)
+      options.extensions = unsafe [
+        .linked("reading") { unsafe extension_init_reading($0, $1, nil) }
+      ]
+      let error = sqliteError {
+        let found = try secrets(in: open(options))
+        #expect(found == [secret])
+      }
+      #expect(error?.code == code)
+      let reason = "reading: the extension cannot be initialized: file is not a database"
+      #expect(error?.message.hasSuffix(reason) ?? true)
+      #expect(try files() == before)
+    }
+  }
+
+  @Test func `an extension doesn't hide that the key is wrong or missing`() throws {
+    try make()
+    let before = try files()
+    for key in [Database.Options.encrypted(2).key, nil] {
+      var options = Database.Options()
+      options.key = key
+      options.extensions = unsafe [
+        .linked("answer") { unsafe sqlite3_extension_init($0, $1, nil) }
+      ]
+      #expect(sqliteError { _ = try open(options) }?.code == .notADatabase)
+      #expect(try files() == before)
+    }
+  }
+
   @Test func `all connections of the pool have the key`() async throws {
     try make()
     let database = try open()
@@ -338,6 +412,36 @@ func `the whole program uses SQLCipher`() throws {
     try database.close()
     #expect(try secrets(in: open()).count == 2)
   }
+
+  #if os(Linux)
+    @Test(arguments: ["killed", "failed"])
+    func `the old key remains if replacing it is interrupted`(end: String) throws {
+      do {
+        let database = try open()
+        try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY, a)")
+        try database.write { connection in
+          for _ in 0..<100 {
+            try connection.executeChange("INSERT INTO t (a) VALUES (randomblob(30000))")
+          }
+        }
+        try database.close()
+      }
+      let before = try files()
+      let (status, output) = try runHelper("rekey", folder.file(), end)
+      #expect(status == (end == "killed" ? SIGXFSZ : 0), "\(output)")
+      #expect(output.contains("the key was replaced") == false)
+      if end == "killed" {
+        // A part of the file has the new key, and the journal contains the pages with the old one.
+        #expect(try folder.names() == ["data.sqlite3", "data.sqlite3-journal"])
+        #expect(try folder.bytes(of: "data.sqlite3") != before["data.sqlite3"])
+      }
+      #expect(sqliteError { _ = try open(.encrypted(2)) }?.code == .notADatabase)
+      let database = try open()
+      #expect(try database.firstIntegrityCheck() == "ok")
+      let count = try database.rows("SELECT count(*) FROM t", as: Int.self)
+      #expect(count == [end == "killed" ? 100 : 101])
+    }
+  #endif
 
   @Test func `only an encrypted file has a key to replace`() throws {
     let key = Database.Key(passphrase: "b")

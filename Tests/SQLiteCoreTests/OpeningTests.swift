@@ -67,6 +67,28 @@ import TestSupport
     #expect(try database.rows("SELECT 1", as: Int.self) == [1])
   }
 
+  @Test func `an invalid option throws before a file is created`() throws {
+    let invalid: [(ResultCode, (inout Database.Options) -> Void)] = [
+      (.range, { $0.cacheSize = -1 }), (.range, { $0.cacheSize = .min }),
+      (.range, { $0.cacheSize = Int(Int32.max) + 1 }), (.range, { $0.cacheSize = .max }),
+      (.range, { $0.limits = [.length: 1_000, .variables: -1] }),
+      (.range, { $0.limits = [.columns: .min] }), (.misuse, { $0.vfs = "unix\0" }),
+    ]
+    for (code, change) in invalid {
+      var options = Database.Options()
+      change(&options)
+      #expect(failure(folder.file(), options)?.code == code)
+      #expect(sqliteError { _ = try Database.memory(options: options) }?.code == code)
+      #expect(sqliteError { _ = try Database.temporary(options: options) }?.code == code)
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+    var options = Database.Options()
+    options.cacheSize = Int(Int32.max)
+    options.limits = [.length: .max]
+    let database = try Database(path: folder.file(), options: options)
+    #expect(try database.rows("PRAGMA cache_size", as: Int.self) == [-Int(Int32.max)])
+  }
+
   @Test func `a FIFO and a device throw without blocking`() throws {
     #expect(unsafe mkfifo(folder.file("fifo"), 0o600) == 0)
     #expect(failure(folder.file("fifo"))?.message.contains("not a regular file") == true)

@@ -112,4 +112,9 @@ public struct ConnectionLimit: RawRepresentable, Hashable, Sendable {
   public static let triggerDepth = ConnectionLimit(rawValue: SQLITE_LIMIT_TRIGGER_DEPTH)
   /// The maximum number of auxiliary threads that one statement can use.
   public static let workerThreads = ConnectionLimit(rawValue: SQLITE_LIMIT_WORKER_THREADS)
+
+  /// The error of a limit that is set to a negative value.
+  static var negativeValueError: SQLiteError {
+    SQLiteError(.range, "a limit must not be negative")
+  }
 }

@@ -232,7 +232,7 @@ public final class Connection {
   ///   ``ResultCode/misuse`` outside the closure that received the connection.
   public func setLimit(_ limit: ConnectionLimit, to value: Int) throws(SQLiteError) {
     try checkAccess()
-    guard value >= 0 else { throw SQLiteError(.range, "a limit must not be negative") }
+    guard value >= 0 else { throw ConnectionLimit.negativeValueError }
     _ = handle.limit(limit.rawValue, Int32(clamping: value))
   }
 

@@ -76,7 +76,8 @@ extension Database {
     /// transaction (`PRAGMA journal_size_limit`).
     public var journalSizeLimit = 64 << 20
     /// The maximum size of each connection's page cache in KiB, or nil for SQLite's default
-    /// (`PRAGMA cache_size`). If it is negative, opening throws ``ResultCode/range``.
+    /// (`PRAGMA cache_size`). If it is negative or greater than `Int32.max`, opening throws
+    /// ``ResultCode/range``.
     public var cacheSize: Int?
     /// The maximum number of bytes of the file that are mapped into memory, or nil for SQLite's
     /// default (`PRAGMA mmap_size`). An I/O error in mapped memory terminates the program.
@@ -109,7 +110,8 @@ extension Database {
     /// A Boolean value that indicates whether SQLite checks each page when reading it (`PRAGMA
     /// cell_size_check`).
     public var checksCells = false
-    /// The limits of each connection. Limits that aren't listed keep SQLite's defaults.
+    /// The limits of each connection. Limits that aren't listed keep SQLite's defaults. If a value
+    /// is negative, opening throws ``ResultCode/range``.
     public var limits: [ConnectionLimit: Int] = [:]
     /// The maximum size of the schema's SQL in bytes, or nil for no maximum. Opening a connection
     /// throws ``ResultCode/tooBig`` if the schema is larger.

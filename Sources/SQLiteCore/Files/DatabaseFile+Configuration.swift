@@ -55,10 +55,7 @@ extension DatabaseFile {
     try set("recursive_triggers", options.recursiveTriggers ? "1" : "0")
     try set("journal_size_limit", "\(options.journalSizeLimit)")
     if options.checksCells { try set("cell_size_check", "1") }
-    if let cacheSize = options.cacheSize {
-      guard cacheSize >= 0 else { throw SQLiteError(.range, "cacheSize must not be negative") }
-      try set("cache_size", "-\(cacheSize)")
-    }
+    if let cacheSize = options.cacheSize { try set("cache_size", "-\(cacheSize)") }
     if let mappedSize = options.mappedSize { try set("mmap_size", "\(mappedSize)") }
     if let secureDelete = options.secureDelete { try set("secure_delete", secureDelete.rawValue) }
     #if canImport(Darwin)

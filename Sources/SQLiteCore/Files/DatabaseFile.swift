@@ -68,11 +68,7 @@ final class DatabaseFile: Sendable {
       throw SQLiteError(.cannotOpen, "the path is empty or contains a NUL character")
     }
     // Before the file is created.
-    try options.key?.check()
-    guard content == nil || options.key == nil else {
-      throw SQLiteError(
-        .misuse, "\(path): the content of a template is not encrypted; open it without a key")
-    }
+    try options.check(options.key)
     key = Mutex(options.key)
     self.options = options.withoutKey
     server = nil
@@ -154,12 +150,10 @@ final class DatabaseFile: Sendable {
     // Register before the file is open, so that from then on only SQLite opens the file.
     let presence = FilePresence(shared)
     func opened() throws(SQLiteError) -> ConnectionHandle {
+      try options.check(key)
       let handle = try ConnectionHandle(name: uri, flags: flags, vfs: options.vfs)
       handle.presence = presence
-      if let key {
-        try key.check()
-        try key.set(on: handle)
-      }
+      try key?.set(on: handle)
       unsafe TrigramTokenizer.checkArguments(on: handle.pointer)
       return handle
     }
@@ -310,6 +304,18 @@ extension Database.Options {
     var options = self
     options.key = nil
     return options
+  }
+
+  /// Throws if `key` or an option has a value that is not valid for any file.
+  fileprivate func check(_ key: Database.Key?) throws(SQLiteError) {
+    try key?.check()
+    guard 0...Int(Int32.max) ~= cacheSize ?? 0 else {
+      throw SQLiteError(.range, "cacheSize must be neither negative nor greater than Int32.max")
+    }
+    guard limits.values.allSatisfy({ $0 >= 0 }) else { throw ConnectionLimit.negativeValueError }
+    guard vfs?.utf8.contains(0) != true else {
+      throw SQLiteError(.misuse, "the name of the VFS contains a NUL character")
+    }
   }
 }
 

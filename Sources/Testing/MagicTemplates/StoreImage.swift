@@ -14,7 +14,7 @@ final class StoreImage: Sendable {
   /// The content of the database file.
   private let bytes: [UInt8]
   /// The position of the store's UUID in `bytes`, so that each copy can get its own UUID
-  /// without a write; nil if the same text also occurs elsewhere.
+  /// without a write; nil if the same text also occurs elsewhere, or if the file is encrypted.
   private let uuidStart: Int?
   private let files: AssetFiles?
   private let knowledge: StoreKnowledge

@@ -45,7 +45,8 @@ public final class StoreTemplate: Sendable {
   /// Creates a template. It is filled when the first copy is made.
   ///
   /// - Parameters:
-  ///   - options: The options for opening the template and its copies. They must not contain a key.
+  ///   - options: The options for opening the template and its copies. If they contain a key, the
+  ///     template and its copies are encrypted with it.
   ///   - minimumFileSize: The size in bytes from which the content of an asset is stored in a file.
   ///   - fileID: The source file to name in errors.
   ///   - line: The line to name in errors.
@@ -59,7 +60,8 @@ public final class StoreTemplate: Sendable {
   ) {
     self.init(
       options: options, minimumFileSize: minimumFileSize, fileID: fileID, line: line,
-      usesBackup: !Capabilities.hasSerialize, fill)
+      // The bytes of an encrypted file can't be deserialized.
+      usesBackup: !Capabilities.hasSerialize || options.key != nil, fill)
   }
 
   /// Creates a template.

@@ -15,5 +15,7 @@ int extension_init_enabling(sqlite3 *, char **, const sqlite3_api_routines *);
 int extension_init_failing(sqlite3 *, char **, const sqlite3_api_routines *);
 // Fails without a message.
 int extension_init_silent(sqlite3 *, char **, const sqlite3_api_routines *);
+// Reads the schema, which fails if the file can't be read.
+int extension_init_reading(sqlite3 *, char **, const sqlite3_api_routines *);
 
 #endif
