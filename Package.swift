@@ -196,8 +196,9 @@ let package = Package(
     .testTarget(
       name: "SQLiteClusterTests",
       dependencies: [
-        "Conformance", "MagicCluster", "MagicData", "MagicDataTool", "SQLSyntax", "SQLiteCluster",
-        "SQLiteHistory", "SQLitePortable", "SQLiteSchema", "Terminal", "TestSupport",
+        "Conformance", "MagicCluster", "MagicData", "MagicDataTool", "MagicObservation",
+        "SQLSyntax", "SQLiteCluster", "SQLiteHistory", "SQLitePortable", "SQLiteSchema",
+        "Terminal", "TestSupport",
       ], swiftSettings: settings),
     tests(of: "SQLiteRelations", ["Conformance"]),
     tests(of: "SQLiteHistory", sqlite + ["HistoryHelper", "SQLiteCore", "SQLiteMapping"]),
@@ -278,13 +279,16 @@ let package = Package(
       ],
       swiftSettings: settings),
     // The code of the README and of all articles, with the settings of a new app in Xcode. The
-    // sources are symbolic links.
+    // sources are symbolic links. The other targets with these settings compile the rest:
+    // GuidesTests (the guides for other libraries), the programs of Tests/Dependent (the README's
+    // program, “In apps” and the examples), `.ci/checks/swiftui` (the views) and
+    // `.ci/checks/main-actor` (Tour). Only Service doesn't: a server isn't isolated to the main actor.
     .testTarget(
       name: "MainActorTests",
       dependencies: [
-        "Conformance", "MagicCluster", "MagicData", "MagicHistory", "SPON", "SQLSyntax",
-        "SQLiteCore", "SQLiteHistory", "SQLiteMapping", "SQLitePortable", "SQLiteSchema",
-        "TestSupport",
+        "Conformance", "MagicCluster", "MagicData", "MagicHistory", "MagicObservation",
+        "MagicTesting", "SPON", "SQLSyntax", "SQLiteCore", "SQLiteHistory", "SQLiteMapping",
+        "SQLitePortable", "SQLiteSchema", "TestSupport",
       ],
       swiftSettings: settings + [
         .defaultIsolation(MainActor.self),

@@ -50,6 +50,8 @@ final class ResultsLoop<Value>: Sendable {
 
   private struct State {
     var step = Step.waiting
+    /// Whether an error was delivered since the last result.
+    var isFailing = false
     /// Whether the last result that was read could not be converted to a value.
     var isUnreadable = false
     var shown: ShownList?
@@ -91,11 +93,12 @@ final class ResultsLoop<Value>: Sendable {
         await deliver(next)
       } catch {
         if Task.isCancelled { return }
-        await deliver(.failure(error))
         let step = state.withLock { state in
+          state.isFailing = true
           if state.step == .converting { state.isUnreadable = true }
           return state.step
         }
+        await deliver(.failure(error))
         // The observation can no longer detect commits, for example because the file is
         // unreadable. Start another one, but not in a busy loop.
         if step == .waiting {
@@ -113,11 +116,17 @@ final class ResultsLoop<Value>: Sendable {
         state.withLock { $0.step = .reading }
         do {
           let reading = try await results.read(observation)
-          // The read may follow an error. Its result equals the last one before the error.
-          if reading.isSame, state.withLock({ !$0.isUnreadable }) { await deliver(.unchanged) }
-          state.withLock { $0.step = reading.isSame ? .waiting : .converting }
+          let isRecovery = state.withLock { state in
+            state.step = reading.isSame ? .waiting : .converting
+            guard reading.isSame, state.isFailing, !state.isUnreadable else { return false }
+            state.isFailing = false
+            return true
+          }
+          // The result equals the last one before the error.
+          if isRecovery { await deliver(.unchanged) }
           return reading
         } catch let error as SQLiteError where error.message == SQLiteError.suspended.message {
+          state.withLock { $0.isFailing = true }
           await deliver(.waiting(error))
           throw error
         }
@@ -130,7 +139,7 @@ final class ResultsLoop<Value>: Sendable {
   ) throws -> FetchOutcome<Value> {
     var value = try reading.make()
     let hasMore = limit.map { $0.cut(&value, $0.count) } ?? false
-    state.withLock { $0.isUnreadable = false }
+    state.withLock { ($0.isFailing, $0.isUnreadable) = (false, false) }
     guard let print = (reading.comparison as? ObservedList)?.after else {
       return .result(Handoff(Delivery(value: value, hasMore: hasMore)))
     }

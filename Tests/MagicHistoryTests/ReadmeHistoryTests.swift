@@ -12,18 +12,18 @@ private struct Person: MagicObject, Sendable {
   init() {}
 }
 
-private struct Ship: MagicObject {
-  @PrimaryMagicValue var name: String
-  @MagicValue var tons: Int
-  init() {}
-  init(_ name: String, tons: Int) {
-    self.name = name
-    self.tons = tons
-  }
-}
-
 /// The examples of the articles about deltas, trails, patches and differences, line by line.
 @Suite struct ReadmeHistoryTests {
+  private struct Ship: MagicObject {
+    @PrimaryMagicValue var name: String
+    @MagicValue var tons: Int
+    init() {}
+    init(_ name: String, tons: Int) {
+      self.name = name
+      self.tons = tons
+    }
+  }
+
   private let folder: TestFolder
   private let magic: MagicData
   private let person = Person()

@@ -27,7 +27,9 @@ private struct Book: MagicObject {
 
 private struct ImportError: Error {}
 
-private let migrations = [Migration("settings", .sql("CREATE TABLE setting (name, value)"))]
+private nonisolated let migrations = [
+  Migration("settings", .sql("CREATE TABLE setting (name, value)"))
+]
 
 private func importBooks(into magic: MagicData, from file: String = "books.csv") throws {
   try magic.transaction {

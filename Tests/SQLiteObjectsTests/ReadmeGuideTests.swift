@@ -3,21 +3,21 @@ import Foundation
 import MagicData
 import Testing
 
-private struct Ship: MagicObject {
-  @PrimaryMagicValue var name: String
-  @MagicValue var tons: Int
-  @OptionalMagicValue var captain: String?
-
-  init() {}
-
-  init(_ name: String, tons: Int) {
-    self.name = name
-    self.tons = tons
-  }
-}
-
 /// The examples of the articles on migrations, observation, transactions and errors, line by line.
 @Suite(.everyEngine) struct ReadmeGuideTests {
+  private struct Ship: MagicObject {
+    @PrimaryMagicValue var name: String
+    @MagicValue var tons: Int
+    @OptionalMagicValue var captain: String?
+
+    init() {}
+
+    init(_ name: String, tons: Int) {
+      self.name = name
+      self.tons = tons
+    }
+  }
+
   let magic: MagicData
 
   init() throws {

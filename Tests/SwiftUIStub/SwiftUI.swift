@@ -1,8 +1,12 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
 // The declarations of SwiftUI that MagicObservation and the example use, without behavior. Nothing
-// is ever run: `.ci/checks/swiftui` only type-checks against this module. The isolation is that of
-// the iOS 18 SDK.
+// is ever run: `.ci/checks/swiftui` only type-checks against this module.
+//
+// It was written on Linux and was never compared with an SDK. The isolation of `View` and its `body`
+// (main actor), of `DynamicProperty` (none), and of `environment` and `onAppear` (nonisolated) is
+// what public sources report of the SDK of Xcode 16, among them OpenSwiftUI, which follows that
+// SDK. The isolation and the generic parameters of the other declarations are assumptions.
 
 @MainActor @preconcurrency public protocol View {
   associatedtype Body: View

@@ -39,7 +39,10 @@ extension AssetStore {
   /// - Throws: ``AssetError/folderNotEmpty(path:)`` if the folder exists and isn't empty; other
   ///   ``AssetError`` cases if the copies can't be written; `SQLiteError` if the database can't be
   ///   copied before the deadline; any error of `progress`. Nothing changes at the path then.
-  @available(*, noasync, message: "blocks the thread; `await` needs a @Sendable closure")
+  @available(
+    *, noasync,
+    message: "blocks the thread; `await` needs a @Sendable closure, in a function"
+  )
   public func backup(
     to path: String, deadline: ContinuousClock.Instant? = nil,
     progress: (AssetProgress) throws -> Void = { _ in }

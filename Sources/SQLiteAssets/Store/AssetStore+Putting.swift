@@ -58,6 +58,27 @@ extension AssetStore {
     try await putStaged(stage(bytes, extension: fileExtension))
   }
 
+  /// Creates an asset in its own transaction from content that can be iterated only on the actor of
+  /// the caller. Suspends the task meanwhile.
+  ///
+  /// This form is used for a sequence whose conformance to `Sequence` is isolated to an actor, such
+  /// as a type of a module that is isolated to the main actor. The bytes are copied on that actor,
+  /// and written on another thread.
+  ///
+  /// - Parameters:
+  ///   - bytes: The content of the asset.
+  ///   - fileExtension: The file name extension; nil or empty for none.
+  /// - Returns: The record of the new asset. The asset is durable.
+  /// - Throws: ``AssetError`` if the extension is invalid or the content can't be written;
+  ///   `SQLiteError` if the row can't be inserted; `CancellationError` if the task was cancelled.
+  ///   Nothing is stored then.
+  @discardableResult
+  nonisolated(nonsending) public func put(
+    _ bytes: some Sequence<UInt8>, extension fileExtension: String? = nil
+  ) async throws -> AssetRecord {
+    try await putStaged(stage(bytes, extension: fileExtension))
+  }
+
   /// Creates an asset from a copy of a file, as part of the open transaction and in constant
   /// memory.
   ///

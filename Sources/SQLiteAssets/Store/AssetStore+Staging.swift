@@ -41,6 +41,31 @@ extension AssetStore {
     return try await worker.run { try self.stage(bytes.take(), extension: fileExtension) }
   }
 
+  /// Stages content that can be iterated only on the actor of the caller, to be put into the store
+  /// later. Suspends the task meanwhile.
+  ///
+  /// This form is used for a sequence whose conformance to `Sequence` is isolated to an actor, such
+  /// as a type of a module that is isolated to the main actor. The bytes are copied on that actor,
+  /// and written on another thread.
+  ///
+  /// - Parameters:
+  ///   - bytes: The content to store.
+  ///   - fileExtension: The file name extension; nil or empty for none.
+  /// - Returns: The staged content.
+  /// - Throws: ``AssetError`` if the extension is invalid or the content can't be written;
+  ///   `CancellationError` if the task was cancelled. Nothing is stored then.
+  nonisolated(nonsending) public func stage(
+    _ bytes: some Sequence<UInt8>, extension fileExtension: String? = nil
+  ) async throws -> StagedAsset {
+    // Not a call of the other form, which the compiler would specialize for arrays.
+    let bytes = Array(bytes)
+    return try await worker.run {
+      try StagedAsset(
+        self.stage(extension: fileExtension, syncing: true) { writer in try writer.write(bytes) },
+        self.pendingFolder)
+    }
+  }
+
   /// Stages a copy of a file, to be put into the store later. Blocks the thread.
   ///
   /// The file is copied to the store's folder in constant memory. If it is smaller than

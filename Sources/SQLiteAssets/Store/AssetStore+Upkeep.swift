@@ -23,7 +23,10 @@ extension AssetStore {
   /// - Returns: One error for each asset with a missing file, a damaged file, or a damaged row.
   /// - Throws: `SQLiteError` if the rows can't be read; any error of `progress`.
   /// - Complexity: O(*n*), where *n* is the size of all assets in bytes.
-  @available(*, noasync, message: "blocks the thread; `await` needs a @Sendable closure")
+  @available(
+    *, noasync,
+    message: "blocks the thread; `await` needs a @Sendable closure, in a function"
+  )
   public func verify(
     progress: (AssetProgress) throws -> Void = { _ in }
   ) throws -> [AssetError] {

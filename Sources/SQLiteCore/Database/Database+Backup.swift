@@ -30,7 +30,10 @@ extension Database {
   ///   destination, ``ResultCode/busy`` if a lock isn't free within the busy timeout,
   ///   ``ResultCode/interrupt`` after the deadline, or ``ResultCode/authorization`` if one of the
   ///   databases belongs to a cluster.
-  @available(*, noasync, message: "blocks the thread; `await` needs a @Sendable closure")
+  @available(
+    *, noasync,
+    message: "blocks the thread; `await` needs a @Sendable closure, in a function"
+  )
   public func backup(
     to destination: Database, pagesPerStep pages: Int = 256,
     deadline: ContinuousClock.Instant? = nil,

@@ -16,7 +16,7 @@ extension Database {
   ///   ``ResultCode/interrupt`` after the deadline or a call of `interrupt()`.
   @available(
     *, noasync,
-    message: "blocks the thread; `await` needs a Sendable result, or read(giving:_:)"
+    message: "blocks the thread; `await` needs a Sendable result, or read(giving:_:), in a function"
   )
   @inlinable  // For the reason given at `Connection.transaction`.
   public func read<Result>(
@@ -105,7 +105,8 @@ extension Database {
   ///   `interrupt()`.
   @available(
     *, noasync,
-    message: "blocks the thread; `await` needs a Sendable result, or write(giving:_:)"
+    message:
+      "blocks the thread; `await` needs a Sendable result, or write(giving:_:), in a function"
   )
   @inlinable  // For the reason given at `Connection.transaction`.
   @discardableResult
@@ -160,7 +161,8 @@ extension Database {
   ///   ``ResultCode/interrupt`` after the deadline or a call of `interrupt()`.
   @available(
     *, noasync,
-    message: "blocks the thread; `await` needs a Sendable result and a @Sendable closure"
+    message:
+      "blocks the thread; `await` needs a Sendable result and a @Sendable closure, in a function"
   )
   @inlinable  // For the reason given at `Connection.transaction`.
   @discardableResult

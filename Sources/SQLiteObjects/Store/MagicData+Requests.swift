@@ -82,7 +82,10 @@ extension MagicData {
   /// - Throws: ``MagicError``, `SQLiteError`, `RowDecodingError` if a row doesn't fit the type that
   ///   the request decodes, or any error that `body` or a closure passed to ``Request/map(_:)``
   ///   throws.
-  @available(*, noasync, message: "blocks the thread; `await` needs a @Sendable closure")
+  @available(
+    *, noasync,
+    message: "blocks the thread; `await` needs a @Sendable closure, in a function"
+  )
   public func forEach<Row>(
     _ request: Request<[Row]>, _ body: (sending Row) throws -> Void
   ) throws {
@@ -128,7 +131,10 @@ extension MagicData {
   ///   - batch: The maximum number of objects in a batch.
   ///   - body: A closure that receives each object. If it throws, the fetch ends.
   /// - Throws: ``MagicError``, `SQLiteError`, or any error that `body` throws.
-  @available(*, noasync, message: "blocks the thread; `await` needs a @Sendable closure")
+  @available(
+    *, noasync,
+    message: "blocks the thread; `await` needs a @Sendable closure, in a function"
+  )
   public func forEach<Object: MagicObject>(
     _ query: Query<Object>, batch: Int = 500, _ body: (Object) throws -> Void
   ) throws {

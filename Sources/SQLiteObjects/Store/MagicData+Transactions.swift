@@ -29,7 +29,8 @@ extension MagicData {
   ///   if called inside `read`, or with `ResultCode.interrupt` after the deadline.
   @available(
     *, noasync,
-    message: "blocks the thread; `await` needs a Sendable result and a @Sendable closure"
+    message:
+      "blocks the thread; `await` needs a Sendable result and a @Sendable closure, in a function"
   )
   @discardableResult
   public func transaction<Result>(
@@ -88,7 +89,8 @@ extension MagicData {
   ///   with `ResultCode.interrupt` after the deadline.
   @available(
     *, noasync,
-    message: "blocks the thread; `await` needs a Sendable result and a @Sendable closure"
+    message:
+      "blocks the thread; `await` needs a Sendable result and a @Sendable closure, in a function"
   )
   public func read<Result>(
     deadline: ContinuousClock.Instant? = nil, _ body: () throws -> Result

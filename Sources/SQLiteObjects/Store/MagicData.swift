@@ -13,8 +13,10 @@ import Synchronization
 ///
 /// You can use a store from any task or thread. Writes run in the order in which they are
 /// requested. Reads run concurrently, each on a snapshot. Every call that accesses the database has
-/// a form that blocks the thread and one that suspends the task. Objects are `Sendable` if their
-/// values are.
+/// a form that blocks the thread and one that suspends the task. In an `async` function, `await`
+/// selects the second one. In the top-level code of a `main.swift`, Swift selects the first one
+/// even after `await`, so write such code in a function. Objects are `Sendable` if their values
+/// are.
 public final class MagicData: ObjectStore {
   /// A kind of store that is deleted when it is closed or released, or when the process exits.
   public enum StoreType: Sendable {
@@ -155,7 +157,10 @@ extension MagicData {
   ///   they don't make the backup fail.
   /// - Throws: `AssetError`, such as `AssetError.folderNotEmpty(path:)`, `SQLiteError`, or any
   ///   error that `progress` throws. Then `path` is left unchanged.
-  @available(*, noasync, message: "blocks the thread; `await` needs a @Sendable closure")
+  @available(
+    *, noasync,
+    message: "blocks the thread; `await` needs a @Sendable closure, in a function"
+  )
   public func backup(
     to path: String, progress: (AssetProgress) throws -> Void = { _ in }
   ) throws -> AssetBackup {

@@ -32,43 +32,43 @@ final class Model {
 
   func transactions() async throws {
     // expected-warning@+2 {{no 'async' operations occur}}
-    // expected-error@+1 {{blocks the thread; `await` needs a Sendable result, or read(giving:_:)}}
+    // expected-error@+1 {{blocks the thread; `await` needs a Sendable result, or read(giving:_:), in a function}}
     _ = try await database.read(count)
     // expected-warning@+2 {{no 'async' operations occur}}
-    // expected-error@+1 {{blocks the thread; `await` needs a Sendable result, or write(giving:_:)}}
+    // expected-error@+1 {{blocks the thread; `await` needs a Sendable result, or write(giving:_:), in a function}}
     try await database.write(.immediate, count)
     // expected-warning@+2 {{no 'async' operations occur}}
-    // expected-error@+1 {{blocks the thread; `await` needs a Sendable result and a @Sendable closure}}
+    // expected-error@+1 {{blocks the thread; `await` needs a Sendable result and a @Sendable closure, in a function}}
     try await database.withoutTransaction(count)
     // expected-warning@+2 {{no 'async' operations occur}}
-    // expected-error@+1 {{blocks the thread; `await` needs a Sendable result and a @Sendable closure}}
+    // expected-error@+1 {{blocks the thread; `await` needs a Sendable result and a @Sendable closure, in a function}}
     try await magic.transaction(act)
     // expected-warning@+2 {{no 'async' operations occur}}
-    // expected-error@+1 {{blocks the thread; `await` needs a Sendable result and a @Sendable closure}}
+    // expected-error@+1 {{blocks the thread; `await` needs a Sendable result and a @Sendable closure, in a function}}
     try await magic.read(act)
   }
 
   func histories(_ history: ObjectHistory, _ patch: Patch) async throws {
     // expected-warning@+2 {{no 'async' operations occur}}
-    // expected-error@+1 {{blocks the thread; `await` needs a Sendable result and a @Sendable closure}}
+    // expected-error@+1 {{blocks the thread; `await` needs a Sendable result and a @Sendable closure, in a function}}
     try await magic.undoable("step", act)
     // expected-warning@+2 {{no 'async' operations occur}}
-    // expected-error@+1 {{blocks the thread; `await` needs a @Sendable closure}}
+    // expected-error@+1 {{blocks the thread; `await` needs a @Sendable closure, in a function}}
     try await history.undo(resolvingConflicts: decide)
     // expected-warning@+2 {{no 'async' operations occur}}
-    // expected-error@+1 {{blocks the thread; `await` needs a @Sendable closure}}
+    // expected-error@+1 {{blocks the thread; `await` needs a @Sendable closure, in a function}}
     try await history.redo(resolvingConflicts: decide)
     // expected-warning@+2 {{no 'async' operations occur}}
-    // expected-error@+1 {{blocks the thread; `await` needs a Sendable result and a @Sendable closure}}
+    // expected-error@+1 {{blocks the thread; `await` needs a Sendable result and a @Sendable closure, in a function}}
     _ = try await magic.patch(act)
     // expected-warning@+2 {{no 'async' operations occur}}
-    // expected-error@+1 {{blocks the thread; `await` needs a @Sendable closure}}
+    // expected-error@+1 {{blocks the thread; `await` needs a @Sendable closure, in a function}}
     _ = try await magic.apply(patch, onConflict: decide)
     // expected-warning@+2 {{no 'async' operations occur}}
-    // expected-error@+1 {{blocks the thread; `await` needs a @Sendable closure}}
+    // expected-error@+1 {{blocks the thread; `await` needs a @Sendable closure, in a function}}
     _ = try await database.patch(count)
     // expected-warning@+2 {{no 'async' operations occur}}
-    // expected-error@+1 {{blocks the thread; `await` needs a @Sendable closure}}
+    // expected-error@+1 {{blocks the thread; `await` needs a @Sendable closure, in a function}}
     _ = try await database.apply(patch, onConflict: decide)
   }
 
@@ -79,82 +79,82 @@ final class Model {
     _ file: DataFile
   ) async throws {
     // expected-warning@+2 {{no 'async' operations occur}}
-    // expected-error@+1 {{blocks the thread; `await` needs a @Sendable closure}}
+    // expected-error@+1 {{blocks the thread; `await` needs a @Sendable closure, in a function}}
     try await magic.forEach(City.all, visit)
     // expected-warning@+2 {{no 'async' operations occur}}
-    // expected-error@+1 {{blocks the thread; `await` needs a @Sendable closure}}
+    // expected-error@+1 {{blocks the thread; `await` needs a @Sendable closure, in a function}}
     try await magic.forEach(City.all.values(\.$name), visitRow)
     // expected-warning@+2 {{no 'async' operations occur}}
-    // expected-error@+1 {{blocks the thread; `await` needs a @Sendable closure}}
+    // expected-error@+1 {{blocks the thread; `await` needs a @Sendable closure, in a function}}
     _ = try await magic.backup(to: "copy", progress: show)
     // expected-warning@+2 {{no 'async' operations occur}}
-    // expected-error@+1 {{blocks the thread; `await` needs a @Sendable closure}}
+    // expected-error@+1 {{blocks the thread; `await` needs a @Sendable closure, in a function}}
     _ = try await magic.assets.backup(to: "copy", progress: show)
     // expected-warning@+2 {{no 'async' operations occur}}
-    // expected-error@+1 {{blocks the thread; `await` needs a @Sendable closure}}
+    // expected-error@+1 {{blocks the thread; `await` needs a @Sendable closure, in a function}}
     _ = try await magic.assets.verify(progress: show)
     // expected-warning@+2 {{no 'async' operations occur}}
-    // expected-error@+1 {{blocks the thread; `await` needs a @Sendable closure}}
+    // expected-error@+1 {{blocks the thread; `await` needs a @Sendable closure, in a function}}
     try await database.backup(to: other, progress: showPages)
     // expected-warning@+2 {{no 'async' operations occur}}
-    // expected-error@+1 {{blocks the thread; `await` needs a @Sendable closure}}
+    // expected-error@+1 {{blocks the thread; `await` needs a @Sendable closure, in a function}}
     try await database.dump(to: file, progress: showRows)
     // expected-warning@+2 {{no 'async' operations occur}}
-    // expected-error@+1 {{blocks the thread; `await` needs a @Sendable closure}}
+    // expected-error@+1 {{blocks the thread; `await` needs a @Sendable closure, in a function}}
     try await database.restore(from: file, progress: showRows)
     // expected-warning@+2 {{no 'async' operations occur}}
-    // expected-error@+1 {{blocks the thread; `await` needs a @Sendable closure}}
+    // expected-error@+1 {{blocks the thread; `await` needs a @Sendable closure, in a function}}
     try await file.copy(to: file, progress: showRows)
   }
 
   /// The conformances of `Point` are isolated to the main actor, which the store can't use.
   func items() async throws {
     // expected-warning@+2 {{no 'async' operations occur}}
-    // expected-error@+1 {{blocks the thread; `await` needs a nonisolated, Sendable item type and closures}}
+    // expected-error@+1 {{blocks the thread; `await` needs a nonisolated, Sendable item type and closures, in a function}}
     let points: [Point] = try await store.read()
     // expected-warning@+2 {{no 'async' operations occur}}
-    // expected-error@+1 {{blocks the thread; `await` needs a nonisolated, Sendable item type}}
+    // expected-error@+1 {{blocks the thread; `await` needs a nonisolated, Sendable item type, in a function}}
     _ = try await store.readReport(of: Point.self)
     // expected-warning@+2 {{no 'async' operations occur}}
-    // expected-error@+1 {{blocks the thread; `await` needs a nonisolated, Sendable item type}}
+    // expected-error@+1 {{blocks the thread; `await` needs a nonisolated, Sendable item type, in a function}}
     _ = try await store.contains(item: Point())
     // expected-warning@+2 {{no 'async' operations occur}}
-    // expected-error@+1 {{blocks the thread; `await` needs a nonisolated, Sendable item type}}
+    // expected-error@+1 {{blocks the thread; `await` needs a nonisolated, Sendable item type, in a function}}
     _ = try await store.count(of: Point.self)
     // expected-warning@+2 {{no 'async' operations occur}}
-    // expected-error@+1 {{blocks the thread; `await` needs a nonisolated, Sendable item type}}
+    // expected-error@+1 {{blocks the thread; `await` needs a nonisolated, Sendable item type, in a function}}
     try await store.removeUndecodable(as: Point.self)
     // expected-warning@+2 {{no 'async' operations occur}}
-    // expected-error@+1 {{blocks the thread; `await` needs a nonisolated, Sendable item type}}
+    // expected-error@+1 {{blocks the thread; `await` needs a nonisolated, Sendable item type, in a function}}
     try await store.insert(item: Point())
     // expected-warning@+2 {{no 'async' operations occur}}
-    // expected-error@+1 {{blocks the thread; `await` needs an array with a nonisolated, Sendable item type}}
+    // expected-error@+1 {{blocks the thread; `await` needs an array with a nonisolated, Sendable item type, in a function}}
     try await store.insert(items: points)
     // expected-warning@+2 {{no 'async' operations occur}}
-    // expected-error@+1 {{blocks the thread; `await` needs a nonisolated, Sendable item type}}
+    // expected-error@+1 {{blocks the thread; `await` needs a nonisolated, Sendable item type, in a function}}
     try await store.update(item: Point())
     // expected-warning@+2 {{no 'async' operations occur}}
-    // expected-error@+1 {{blocks the thread; `await` needs an array with a nonisolated, Sendable item type}}
+    // expected-error@+1 {{blocks the thread; `await` needs an array with a nonisolated, Sendable item type, in a function}}
     try await store.update(items: points)
     // expected-warning@+2 {{no 'async' operations occur}}
-    // expected-error@+1 {{blocks the thread; `await` needs a nonisolated, Sendable item type}}
+    // expected-error@+1 {{blocks the thread; `await` needs a nonisolated, Sendable item type, in a function}}
     try await store.delete(item: Point())
     // expected-warning@+2 {{no 'async' operations occur}}
-    // expected-error@+1 {{blocks the thread; `await` needs an array with a nonisolated, Sendable item type}}
+    // expected-error@+1 {{blocks the thread; `await` needs an array with a nonisolated, Sendable item type, in a function}}
     try await store.delete(items: points)
     // expected-warning@+2 {{no 'async' operations occur}}
-    // expected-error@+1 {{blocks the thread; `await` needs a nonisolated, Sendable item type and closures}}
+    // expected-error@+1 {{blocks the thread; `await` needs a nonisolated, Sendable item type and closures, in a function}}
     try await store.updateAllItems(of: Point.self) { $0 }
     // expected-warning@+2 {{no 'async' operations occur}}
-    // expected-error@+1 {{blocks the thread; `await` needs a nonisolated, Sendable item type and closures}}
+    // expected-error@+1 {{blocks the thread; `await` needs a nonisolated, Sendable item type and closures, in a function}}
     try await store.deleteAllItems(of: Point.self)
   }
 
   /// A task without `await` would block the main actor.
   func tasks() {
-    // expected-error@+1 {{blocks the thread; `await` needs a Sendable result, or write(giving:_:)}}
+    // expected-error@+1 {{blocks the thread; `await` needs a Sendable result, or write(giving:_:), in a function}}
     Task { try database.write { _ in } }
-    // expected-error@+1 {{blocks the thread; `await` needs a Sendable result and a @Sendable closure}}
+    // expected-error@+1 {{blocks the thread; `await` needs a Sendable result and a @Sendable closure, in a function}}
     Task { try magic.transaction {} }
   }
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The extension sqlite-vec. `.ci/run` downloads it and passes its path in the environment.
-enum VectorExtension {
+nonisolated enum VectorExtension {
   static let path = ProcessInfo.processInfo.environment["MAGICDATA_SQLITE_VEC"]
   static let isAvailable = path?.isEmpty == false
 }
@@ -126,7 +126,7 @@ struct ReadmeSearchingByMeaningTests {
     #expect(notes.first?.embedding == Embedding(fixture.vectors[ids[0] - 1]))
     #expect(close > 0)
 
-    struct Match: Decodable {
+    nonisolated struct Match: Decodable {
       var id: Int
       var text: String
       var distance: Double
@@ -318,8 +318,8 @@ private let tableSQL: SQL = """
 
 /// The part of the article that needs no extension.
 @Suite struct ReadmeLinkedExtensionTests {
-  /// An entry point like that of sqlite-vec, which adds nothing.
-  private func sqlite3_vec_init(
+  /// An entry point like that of sqlite-vec, which adds nothing. C functions are nonisolated.
+  private nonisolated func sqlite3_vec_init(
     _ connection: OpaquePointer?, _ message: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?,
     _ routines: OpaquePointer?
   ) -> Int32 { 0 }

@@ -35,7 +35,8 @@ extension MagicData {
   ///   commit stay in the folder.
   @available(
     *, noasync,
-    message: "blocks the thread; `await` needs a Sendable result and a @Sendable closure"
+    message:
+      "blocks the thread; `await` needs a Sendable result and a @Sendable closure, in a function"
   )
   public func patch<Result>(
     assetsTo folder: String? = nil, _ body: () throws -> Result
@@ -155,7 +156,10 @@ extension MagicData {
   ///   statement fails, or with `ResultCode.misuse` if `onConflict` returns a resolution that isn't
   ///   allowed for the conflict; any error that `onConflict` throws; `MagicError.closed` if the
   ///   store was closed. Nothing is changed in these cases.
-  @available(*, noasync, message: "blocks the thread; `await` needs a @Sendable closure")
+  @available(
+    *, noasync,
+    message: "blocks the thread; `await` needs a @Sendable closure, in a function"
+  )
   @discardableResult
   public func apply(
     _ patch: Patch, assetsFrom folder: String? = nil, isIdempotent: Bool = false,

@@ -125,7 +125,10 @@ extension ObjectHistory {
   ///   `MagicError.closed` if the store was closed. Nothing is changed in these cases.
   /// - Complexity: O(*n* log *m*), where *n* is the number of changed rows and *m* is the number of
   ///   rows in their tables.
-  @available(*, noasync, message: "blocks the thread; `await` needs a @Sendable closure")
+  @available(
+    *, noasync,
+    message: "blocks the thread; `await` needs a @Sendable closure, in a function"
+  )
   @discardableResult
   public func undo(
     expecting name: String? = nil,
@@ -176,7 +179,10 @@ extension ObjectHistory {
   ///   recorded; `SQLiteError` if a statement fails, or with `ResultCode.misuse` if `resolve`
   ///   returns a resolution that isn't allowed for the conflict; any error that `resolve` throws;
   ///   `MagicError.closed` if the store was closed. Nothing is changed in these cases.
-  @available(*, noasync, message: "blocks the thread; `await` needs a @Sendable closure")
+  @available(
+    *, noasync,
+    message: "blocks the thread; `await` needs a @Sendable closure, in a function"
+  )
   @discardableResult
   public func redo(
     expecting name: String? = nil,
@@ -442,7 +448,8 @@ extension MagicData {
   ///   saved in these cases.
   @available(
     *, noasync,
-    message: "blocks the thread; `await` needs a Sendable result and a @Sendable closure"
+    message:
+      "blocks the thread; `await` needs a Sendable result and a @Sendable closure, in a function"
   )
   @discardableResult
   public func undoable<Result>(_ name: String, _ body: () throws -> Result) throws -> Result {

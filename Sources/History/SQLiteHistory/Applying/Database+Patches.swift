@@ -19,7 +19,10 @@ extension Database {
   ///   `SQLiteError`, with `ResultCode.misuse` if this libsqlite3 was built without
   ///   `SQLITE_ENABLE_PREUPDATE_HOOK`, or with `ResultCode.tooBig` if the changed rows exceed 256
   ///   MiB. The transaction is rolled back in these cases.
-  @available(*, noasync, message: "blocks the thread; `await` needs a @Sendable closure")
+  @available(
+    *, noasync,
+    message: "blocks the thread; `await` needs a @Sendable closure, in a function"
+  )
   public func patch<Result>(
     deadline: ContinuousClock.Instant? = nil, _ body: (Connection) throws -> Result
   ) throws -> Patch {
@@ -63,7 +66,10 @@ extension Database {
   ///   `SQLiteError` if a statement fails, or with `ResultCode.misuse` if `onConflict` returns a
   ///   resolution that isn't allowed for the conflict; any error that `onConflict` throws. Nothing
   ///   is changed in these cases.
-  @available(*, noasync, message: "blocks the thread; `await` needs a @Sendable closure")
+  @available(
+    *, noasync,
+    message: "blocks the thread; `await` needs a @Sendable closure, in a function"
+  )
   @discardableResult
   public func apply(
     _ patch: Patch, isIdempotent: Bool = false,

@@ -17,7 +17,8 @@ extension CodableStore {
   /// - Complexity: O(*n*) in the number of items in the table.
   @available(
     *, noasync,
-    message: "blocks the thread; `await` needs a nonisolated, Sendable item type and closures"
+    message:
+      "blocks the thread; `await` needs a nonisolated, Sendable item type and closures, in a function"
   )
   public func read<Item: Codable & Equatable>(
     from table: String? = nil, filter: (Item) throws -> Bool = { _ in true }
@@ -50,7 +51,7 @@ extension CodableStore {
   ///   if `table` is nil and another type uses the table that is named after the type.
   @available(
     *, noasync,
-    message: "blocks the thread; `await` needs a nonisolated, Sendable item type"
+    message: "blocks the thread; `await` needs a nonisolated, Sendable item type, in a function"
   )
   public func readReport<Item: Codable & Equatable>(
     of type: Item.Type, from table: String? = nil
@@ -85,7 +86,7 @@ extension CodableStore {
   ///   process may have to compute the keys of all items.
   @available(
     *, noasync,
-    message: "blocks the thread; `await` needs a nonisolated, Sendable item type"
+    message: "blocks the thread; `await` needs a nonisolated, Sendable item type, in a function"
   )
   public func contains<Item: Codable & Equatable>(
     item: Item, in table: String? = nil
@@ -119,7 +120,7 @@ extension CodableStore {
   ///   if `table` is nil and another type uses the table that is named after the type.
   @available(
     *, noasync,
-    message: "blocks the thread; `await` needs a nonisolated, Sendable item type"
+    message: "blocks the thread; `await` needs a nonisolated, Sendable item type, in a function"
   )
   public func count<Item: Codable & Equatable>(
     of type: Item.Type, in table: String? = nil
@@ -152,7 +153,7 @@ extension CodableStore {
   ///   is named after the type.
   @available(
     *, noasync,
-    message: "blocks the thread; `await` needs a nonisolated, Sendable item type"
+    message: "blocks the thread; `await` needs a nonisolated, Sendable item type, in a function"
   )
   @discardableResult
   public func removeUndecodable<Item: Codable & Equatable>(

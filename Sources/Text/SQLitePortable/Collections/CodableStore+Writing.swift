@@ -14,7 +14,7 @@ extension CodableStore {
   ///   table that is named after the type.
   @available(
     *, noasync,
-    message: "blocks the thread; `await` needs a nonisolated, Sendable item type"
+    message: "blocks the thread; `await` needs a nonisolated, Sendable item type, in a function"
   )
   public func insert<Item: Codable & Equatable>(on table: String? = nil, item: Item) throws {
     try insert(on: table, items: CollectionOfOne(item))
@@ -45,7 +45,8 @@ extension CodableStore {
   /// - Complexity: O(*m* log *n*) for *m* new items in a table of *n* items.
   @available(
     *, noasync,
-    message: "blocks the thread; `await` needs an array with a nonisolated, Sendable item type"
+    message:
+      "blocks the thread; `await` needs an array with a nonisolated, Sendable item type, in a function"
   )
   public func insert<Items: Sequence>(
     on table: String? = nil, items: Items
@@ -80,7 +81,7 @@ extension CodableStore {
   ///   process may have to compute the keys of all items.
   @available(
     *, noasync,
-    message: "blocks the thread; `await` needs a nonisolated, Sendable item type"
+    message: "blocks the thread; `await` needs a nonisolated, Sendable item type, in a function"
   )
   @discardableResult
   public func update<Item: Codable & Equatable>(
@@ -116,7 +117,8 @@ extension CodableStore {
   ///   table that is named after the type. No item is then replaced.
   @available(
     *, noasync,
-    message: "blocks the thread; `await` needs an array with a nonisolated, Sendable item type"
+    message:
+      "blocks the thread; `await` needs an array with a nonisolated, Sendable item type, in a function"
   )
   @discardableResult
   public func update<Items: Sequence>(
@@ -155,7 +157,8 @@ extension CodableStore {
   ///   uses the table that is named after the type. No item is then changed.
   @available(
     *, noasync,
-    message: "blocks the thread; `await` needs a nonisolated, Sendable item type and closures"
+    message:
+      "blocks the thread; `await` needs a nonisolated, Sendable item type and closures, in a function"
   )
   @discardableResult
   public func updateAllItems<Item: Codable & Equatable>(
@@ -199,7 +202,7 @@ extension CodableStore {
   ///   process may have to compute the keys of all items.
   @available(
     *, noasync,
-    message: "blocks the thread; `await` needs a nonisolated, Sendable item type"
+    message: "blocks the thread; `await` needs a nonisolated, Sendable item type, in a function"
   )
   @discardableResult
   public func delete<Item: Codable & Equatable>(
@@ -235,7 +238,8 @@ extension CodableStore {
   ///   is named after the type. No item is then deleted.
   @available(
     *, noasync,
-    message: "blocks the thread; `await` needs an array with a nonisolated, Sendable item type"
+    message:
+      "blocks the thread; `await` needs an array with a nonisolated, Sendable item type, in a function"
   )
   @discardableResult
   public func delete<Items: Sequence>(
@@ -273,7 +277,8 @@ extension CodableStore {
   ///   is named after the type. No item is then deleted.
   @available(
     *, noasync,
-    message: "blocks the thread; `await` needs a nonisolated, Sendable item type and closures"
+    message:
+      "blocks the thread; `await` needs a nonisolated, Sendable item type and closures, in a function"
   )
   @discardableResult
   public func deleteAllItems<Item: Codable & Equatable>(

@@ -12,7 +12,10 @@ extension Database {
   ///     a SQLite database, after each part of its pages. If it throws, the dump ends.
   /// - Throws: ``DumpError`` if a value can't be represented as text, `SQLiteError` if the database
   ///   can't be read or the file can't be written, or any error that `progress` throws.
-  @available(*, noasync, message: "blocks the thread; `await` needs a @Sendable closure")
+  @available(
+    *, noasync,
+    message: "blocks the thread; `await` needs a @Sendable closure, in a function"
+  )
   public func dump(
     to file: DataFile, progress: (DumpProgress) throws -> Void = { _ in }
   ) throws {
@@ -72,7 +75,10 @@ extension Database {
   /// - Throws: ``DumpError`` if the file isn't a valid dump or doesn't fit the database,
   ///   `SQLiteError` if the file can't be read before the deadline or the database can't be
   ///   written, or any error that `progress` throws.
-  @available(*, noasync, message: "blocks the thread; `await` needs a @Sendable closure")
+  @available(
+    *, noasync,
+    message: "blocks the thread; `await` needs a @Sendable closure, in a function"
+  )
   public func restore(
     from file: DataFile, deadline: ContinuousClock.Instant? = nil,
     progress: (DumpProgress) throws -> Void = { _ in }
@@ -178,7 +184,10 @@ extension DataFile {
   ///     SQLite database are copied, after each part of them. If it throws, the copy ends.
   /// - Throws: The errors of `SQLiteCore.Database.dump(to:progress:)` and
   ///   `SQLiteCore.Database.restore(from:deadline:progress:)`.
-  @available(*, noasync, message: "blocks the thread; `await` needs a @Sendable closure")
+  @available(
+    *, noasync,
+    message: "blocks the thread; `await` needs a @Sendable closure, in a function"
+  )
   public func copy(
     to target: DataFile, deadline: ContinuousClock.Instant? = nil,
     progress: (DumpProgress) throws -> Void = { _ in }

@@ -110,6 +110,13 @@ import MagicData
     fetched.cover = MagicAsset(staged)
     try await magic.update(fetched, ifUnchanged: true)
     expect(try await album.cover.get() == Data([7, 8, 9]), "a staged asset is saved")
+
+    let tone = Tone(samples: [1, 2, 3])
+    let record = try await magic.assets.put(tone, extension: "tone")
+    expect(try await magic.assets.bytes(of: record.id) == [1, 2, 3], "an isolated sequence is put")
+    let again = try await magic.assets.stage(tone)
+    expect(try await again.readAll() == [1, 2, 3], "an isolated sequence is staged")
+    expect(tone.copies.count == 2, "the sequence was read on the main actor")
   }
 
   private static func useRequests(_ magic: MagicData) async throws {
@@ -384,5 +391,18 @@ extension Database {
 extension Label {
   static func find(_ name: String, in magic: MagicData) async throws -> Label? {
     try await magic.object(of: Label.self, ifPresent: name)
+  }
+}
+
+/// The bytes of a sound. Its conformance to `Sequence` is isolated to the main actor.
+struct Tone: Sequence {
+  final class Copies { var count = 0 }
+
+  let samples: [UInt8]
+  let copies = Copies()
+
+  func makeIterator() -> IndexingIterator<[UInt8]> {
+    copies.count += 1
+    return samples.makeIterator()
   }
 }

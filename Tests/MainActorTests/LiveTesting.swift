@@ -1,0 +1,1 @@
+../MagicObservationTests/LiveTesting.swift

@@ -1,0 +1,1 @@
+../SQLiteObjectsTests/ReadmeEncryptionTests.swift

@@ -1,0 +1,1 @@
+../SQLiteObjectsTests/Queries/ReadmeSearchingByMeaningTests.swift

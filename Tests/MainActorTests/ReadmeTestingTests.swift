@@ -1,0 +1,1 @@
+../MagicTestingTests/ReadmeTestingTests.swift
