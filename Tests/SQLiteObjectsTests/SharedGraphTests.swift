@@ -207,7 +207,13 @@ private struct GraphUser {
     _ = try await hub.lazyList.count()
     _ = try await hub.lazySet.randomValue()
     _ = try await hub.lazyByName.value(forKey: "a\(number)")
-    if let lazy = hub.lazyOne { Self.check(try await lazy.get()) }
+    if let lazy = hub.lazyOne {
+      do {
+        Self.check(try await lazy.get())
+      } catch MagicError.lostTarget where graph.isRefetching {
+        // Another task has set the relation to nil after this one had read the lazy value.
+      }
+    }
     for owner in try await hub.listOwners.get() { Self.check(owner) }
     _ = try await magic.fetch(hub.listOwners.where(\.$number >= 0).count)
     _ = try await magic.fetch(hub.lazyList.where(\.$number >= 0).count)

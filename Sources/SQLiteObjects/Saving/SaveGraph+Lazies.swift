@@ -39,6 +39,8 @@ extension SaveGraph.Walk {
   }
 
   private mutating func append(_ lazy: SaveGraph.Lazy, of index: Int) {
+    // A clean object isn't written. Another task may have changed the value in the meantime.
+    guard !nodes[index].isClean else { return }
     if !isChanged(lazy.slot, of: index), isChanged(lazy, of: index) {
       values.recordChange(nodes[index].first + lazy.slot)
     }
