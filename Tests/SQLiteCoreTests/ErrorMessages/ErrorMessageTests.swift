@@ -24,8 +24,8 @@ import Testing
     // These have no text, since their module catches them, or turns them into another error.
     signals: [
       "Abandoned", "Answer", "DryRunResult", "Enough", "Found", "Interrupted", "NestingSignal",
-      "NotEnoughError", "ParsingFailure", "Refusal", "Released", "SystemFailure", "Undone",
-      "UnknownTables",
+      "NotEnoughError", "Outdated", "ParsingFailure", "Refusal", "Released", "SystemFailure",
+      "Undone", "UnknownTables",
     ],
     forwarding: ["naming", "note"])
 
