@@ -52,33 +52,17 @@ final class AssetFiles: Sendable {
     marks = try root.names().filter { $0.hasPrefix("store-") }
   }
 
-  /// Copies the files to a new asset folder, without syncing them. Does nothing if the folder
-  /// exists.
+  /// Copies the files to a new asset folder, without syncing them. Large files are copied as
+  /// copy-on-write clones if the file system supports it. Does nothing if the folder exists.
   ///
   /// - Parameter path: The path of the new folder.
   /// - Throws: ``AssetError`` if a file can't be copied. The folder doesn't exist then.
   @Sendable func copy(to path: String) throws(AssetError) {
-    if try makeFolder(path) { try fill(path) }
-  }
-
-  /// Creates an asset folder.
-  ///
-  /// - Returns: False if the folder exists.
-  func makeFolder(_ path: String) throws(AssetError) -> Bool {
     do {
       try addingPath(path) { () throws(SystemFailure) in try operations.makeFolder(path: path) }
-      return true
     } catch .system(_, _, EEXIST) {
-      return false
+      return
     }
-  }
-
-  /// Copies the files to an empty asset folder, without syncing them. Large files are copied as
-  /// copy-on-write clones if the file system supports it.
-  ///
-  /// - Parameter path: The path of the folder.
-  /// - Throws: ``AssetError`` if a file can't be copied. The folder is removed then.
-  func fill(_ path: String) throws(AssetError) {
     do throws(AssetError) {
       let root = try Folder.open(path: path, operations)
       let target = try root.makeFolder("files")

@@ -1,11 +1,9 @@
-import Dispatch
 import Essentials
 import Platform
 import SQLiteAssets
 import SQLiteCore
 import SQLiteMapping
 import SQLiteObjects
-import Synchronization
 
 /// The content of a filled template, from which copies are made.
 final class StoreImage: Sendable {
@@ -115,55 +113,27 @@ final class StoreImage: Sendable {
     var isFolderMine = !hadFolder && file != path
     defer { if isFolderMine { _ = unsafe rmdir(path) } }
     guard !manager.fileExists(atPath: file) else { throw TemplateError.fileExists(path: file) }
-    let assets = StorePath.assets(of: file)
-    guard !manager.fileExists(atPath: assets), try files?.makeFolder(assets) ?? true else {
-      throw TemplateError.fileExists(path: assets)
-    }
-    // Creating the files takes at least as long as opening the database.
-    let filling = files.map { files in
-      Filling { try files.fill(assets) }
-    }
     let (bytes, uuid) = content()
-    var database: Database?
+    let database = try Database(
+      path: file, serialized: bytes, options: options.withQueryFunctions)
+    let assets = database.path.map(StorePath.assets) ?? ""
+    var madeAssets = false
     do {
-      let made = try Database(path: file, serialized: bytes, options: options.withQueryFunctions)
-      database = made
-      try filling?.wait()
+      guard !manager.fileExists(atPath: assets) else {
+        throw TemplateError.fileExists(path: assets)
+      }
+      madeAssets = true
+      try files?.copy(to: assets)
       let parts = try StoreParts(
-        copy: made, uuid: uuid, nil, nil, minimumFileSize: minimumFileSize, of: knowledge)
+        copy: database, uuid: uuid, nil, nil, minimumFileSize: minimumFileSize, of: knowledge)
       isFolderMine = false
       return parts
     } catch {
       // The first error is the one to report.
-      try? filling?.wait()
-      if let database {
-        try? database.close()
-        for suffix in ["", "-wal", "-shm", "-journal"] { _ = unsafe unlink(file + suffix) }
-      }
-      if files != nil || database != nil { try? manager.removeItem(atPath: assets) }
+      try? database.close()
+      for suffix in ["", "-wal", "-shm", "-journal"] { _ = unsafe unlink(file + suffix) }
+      if madeAssets { try? manager.removeItem(atPath: assets) }
       throw error
     }
-  }
-}
-
-/// Work on another thread.
-private final class Filling: Sendable {
-  private static let worker = Worker()
-  private let outcome = Mutex<Result<Void, any Error>>(.success(()))
-  private let group = DispatchGroup()
-
-  init(_ body: @escaping @Sendable () throws -> Void) {
-    group.enter()
-    Self.worker.start { [self] in
-      let result = Result { try body() }
-      outcome.withLock { $0 = result }
-      group.leave()
-    }
-  }
-
-  /// Waits for the end of the work, and throws its error.
-  func wait() throws {
-    group.wait()
-    try outcome.withLock { $0 }.get()
   }
 }
