@@ -111,7 +111,9 @@ private struct House: MagicObject, Equatable, Sendable {
     #expect(change.updated.count == count - 1)
   }
 
-  @Test func `changed links, targets and assets mark an object as updated`() async throws {
+  // Without the hook, SQLite doesn't report changes of links, because their tables have no rowids.
+  @Test(.needsPreupdateHook)
+  func `changed links, targets and assets mark an object as updated`() async throws {
     let magic = try await MagicData.fresh(.temporary)
     let (long, short) = (Street("long", 9), Street("short", 1))
     short.next = long
