@@ -12,6 +12,8 @@ public struct ObjectPage<Object: MagicObject> {
   public let hasMore: Bool
 }
 
+extension ObjectPage: Sendable where Object: Sendable {}
+
 /// The position after an object in the order of a query.
 ///
 /// It stores the object's sort keys, so it stays valid when objects are inserted, changed or

@@ -54,6 +54,23 @@ private struct Card: MagicObject {
     }
   }
 
+  @Test func `a lazy relation is compared with an object`() throws {
+    let (one, two) = (Card("one"), Card("two"))
+    two.other = AsyncMagical(value: Leaf("other"))
+    try magic.update([one, two])
+    let owner = try one.owner.get()
+    let other = try #require(try two.other?.get())
+    func titles(_ filter: Filter<Card>) throws -> [String] {
+      try magic.objects(of: Card.self, where: filter).map(\.title).sorted()
+    }
+    #expect(try titles(\.$owner == owner) == ["one"])
+    #expect(try titles(\.$owner != owner) == ["two"])
+    #expect(try titles(\.$other == other) == ["two"])
+    #expect(try titles(\.$other != other) == ["one"])
+    #expect(try titles(\.$owner == other) == [])
+    #expect(throws: MagicError.notSaved(type: "Leaf")) { try titles(\.$owner == Leaf("new")) }
+  }
+
   @Test func `lazy values throw when the store is closed`() throws {
     try magic.update(Card("one"))
     let card = try #require(try magic.object(of: Card.self).first)
