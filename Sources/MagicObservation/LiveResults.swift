@@ -56,6 +56,8 @@ import SQLiteObjects
   private var task: Task<Void, Never>?
   /// The number of the current loop. Deliveries of earlier loops are ignored.
   private var loopNumber = 0
+  /// Whether the current loop has delivered a result or an error.
+  private var isCurrent = false
   private var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
   private var lastWaiter = 0
 
@@ -142,16 +144,21 @@ import SQLiteObjects
   /// The method returns immediately. The value stays until the new result arrives.
   public func reload() { restart() }
 
-  /// Waits until the result of the current request has arrived. Starts the first fetch if no
-  /// property has been read yet.
+  /// Fetches the result of the current request, and waits for it. It includes everything that was
+  /// committed before the call.
   ///
+  /// Views don't need this method. Use it in tests and programs that read the properties after a
+  /// write.
+  ///
+  ///     try await magic.update(ship)
   ///     try await ships.load()
   ///     print(ships.value.count)
   ///
   /// - Throws: The ``error`` of the fetch, or `CancellationError` if the task is cancelled.
   public func load() async throws {
-    startIfNeeded()
-    while content.isLoading {
+    // A fetch that is running may have begun before the last commit.
+    start()
+    while !isCurrent {
       try Task.checkCancellation()
       lastWaiter += 1
       let number = lastWaiter
@@ -190,6 +197,7 @@ import SQLiteObjects
   private func start() {
     task?.cancel()
     loopNumber += 1
+    isCurrent = false
     let number = loopNumber
     var source = source
     var limit: PageLimit<Source.Value>?
@@ -245,8 +253,9 @@ import SQLiteObjects
       if content.error as? SQLiteError != error as? SQLiteError {
         update(hasNewError: true) { $0.error = error }
       }
+      return
     }
-    guard !content.isLoading else { return }
+    isCurrent = true
     let waiters = waiters
     self.waiters = [:]
     for waiter in waiters.values { waiter.resume() }

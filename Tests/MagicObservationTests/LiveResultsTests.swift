@@ -286,6 +286,18 @@ import TestSupport
     }
   }
 
+  @Test func `load includes everything that was committed before`() async throws {
+    let ships = LiveResults(Ship.all, in: magic)
+    let count = LiveResults(Ship.all.count, initially: 0, in: magic)
+    for number in 1...50 {
+      try await save(Ship("\(number)", tons: number))
+      async let counted: Void = count.load()
+      try await ships.load()
+      try await counted
+      #expect(ships.value.count == number && count.value == number)
+    }
+  }
+
   @Test func `load ends when its task is cancelled`() async throws {
     let gate = Gate()
     let results = LiveResults(
