@@ -73,10 +73,11 @@ extension AssetStore {
   ///   `SQLiteError` if the row can't be inserted; `CancellationError` if the task was cancelled.
   ///   Nothing is stored then.
   @discardableResult
+  @_alwaysEmitIntoClient  // Only programs that call it contain its code.
   nonisolated(nonsending) public func put(
     _ bytes: some Sequence<UInt8>, extension fileExtension: String? = nil
   ) async throws -> AssetRecord {
-    try await putStaged(stage(bytes, extension: fileExtension))
+    try await put(Array(bytes), extension: fileExtension)
   }
 
   /// Creates an asset from a copy of a file, as part of the open transaction and in constant

@@ -54,16 +54,11 @@ extension AssetStore {
   /// - Returns: The staged content.
   /// - Throws: ``AssetError`` if the extension is invalid or the content can't be written;
   ///   `CancellationError` if the task was cancelled. Nothing is stored then.
+  @_alwaysEmitIntoClient  // Only programs that call it contain its code.
   nonisolated(nonsending) public func stage(
     _ bytes: some Sequence<UInt8>, extension fileExtension: String? = nil
   ) async throws -> StagedAsset {
-    // Not a call of the other form, which the compiler would specialize for arrays.
-    let bytes = Array(bytes)
-    return try await worker.run {
-      try StagedAsset(
-        self.stage(extension: fileExtension, syncing: true) { writer in try writer.write(bytes) },
-        self.pendingFolder)
-    }
+    try await stage(Array(bytes), extension: fileExtension)
   }
 
   /// Stages a copy of a file, to be put into the store later. Blocks the thread.
