@@ -12,6 +12,7 @@ extension SaveGraph {
   struct Walk: ~Copyable {
     private let store: any ObjectStore
     let identity: StoreIdentity
+    let generation: Int
     private(set) var kinds: [Kind] = []
     var nodes: [Node] = []
     let values = SlotCopies(capacity: 16)
@@ -31,6 +32,7 @@ extension SaveGraph {
       self.store = store
       self.capacity = capacity
       identity = store.identity
+      generation = store.generation
       nodes.reserveCapacity(capacity)
     }
 

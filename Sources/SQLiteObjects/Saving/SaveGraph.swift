@@ -52,29 +52,31 @@ struct SaveGraph: Sendable {
     _ objects: some Sequence<Object>, for store: any ObjectStore,
     ifUnchanged isUnchanged: Bool = false, insertsOnly: Bool = false, matching: [String] = []
   ) throws {
+    var walk = Walk(store, capacity: objects.underestimatedCount)
+    let roots = try walk.addRoots(objects)
     try self.init(
-      for: store, capacity: objects.underestimatedCount, ifUnchanged: isUnchanged,
-      insertsOnly: insertsOnly, matching: matching
-    ) { try $0.addRoots(objects) }
+      walk, roots, in: store.identity, ifUnchanged: isUnchanged, insertsOnly: insertsOnly,
+      matching: matching)
   }
 
   /// Creates a graph with the values that the objects of another graph have now.
   init(rereading graph: SaveGraph, for store: any ObjectStore) throws {
+    var walk = Walk(store, capacity: graph.nodes.count)
+    let roots = try walk.addRoots(of: graph)
     try self.init(
-      for: store, capacity: graph.nodes.count, ifUnchanged: !graph.expected.isEmpty,
-      insertsOnly: graph.insertsOnly, matching: graph.matching
-    ) { try $0.addRoots(of: graph) }
+      walk, roots, in: store.identity, ifUnchanged: !graph.expected.isEmpty,
+      insertsOnly: graph.insertsOnly, matching: graph.matching)
   }
 
   private init(
-    for store: any ObjectStore, capacity: Int, ifUnchanged isUnchanged: Bool, insertsOnly: Bool,
-    matching: [String], _ addRoots: (inout Walk) throws -> [Int]
+    _ start: consuming Walk, _ roots: [Int], in store: StoreIdentity,
+    ifUnchanged isUnchanged: Bool, insertsOnly: Bool, matching: [String]
   ) throws {
     self.insertsOnly = insertsOnly
     self.matching = matching
-    generation = store.generation
-    var walk = Walk(store, capacity: capacity)
-    roots = try addRoots(&walk)
+    self.roots = roots
+    var walk = start
+    generation = walk.generation
     rootCount = walk.nodes.count
     try walk.run()
     walk.joinCycles()
@@ -86,7 +88,7 @@ struct SaveGraph: Sendable {
     edits = walk.edits
     kinds = walk.kinds
     if isUnchanged {
-      for root in roots { expected[root] = try nodes[root].expectedRow(in: store.identity) }
+      for root in roots { expected[root] = try nodes[root].expectedRow(in: store) }
     }
   }
 

@@ -208,7 +208,9 @@ extension ObjectStorage {
   ///   - store: The store.
   ///   - isChangedInside: Returns whether a lazy value was changed in the meantime, which doesn't
   ///     increment the change number of its property.
-  func restore(
+  ///
+  /// `dynamic` keeps the compiler from specializing this method for each closure.
+  dynamic func restore(
     _ former: PreviousState, in store: StoreIdentity,
     isChangedInside: (_CellValue.Form) -> Bool = { _ in false }
   ) {
