@@ -49,6 +49,19 @@ struct AlbumRow: Record, Equatable {
   var artistId: UUID
 }
 
+struct ArtistRecord: Record, Equatable {
+  static let tableName = "artists"
+  static let primaryKeyType = PrimaryKeyType.uuid
+  static var strategies: MappingStrategies {
+    var strategies = MappingStrategies()
+    strategies.uuids = .lowercaseText  // SQLiteData's default
+    return strategies
+  }
+
+  var id: UUID?
+  var name: String
+}
+
 struct ArtistRow: Record {
   static let tableName = "artist"
   static let isReadOnly = true
@@ -70,33 +83,57 @@ struct PlaylistRow: Record {
   var name: String
 }
 
-/// Counts the values that `importLibrary` can't read.
-func libraryProblems(_ connection: Connection) throws -> ImportProblems {
-  let checks: [(table: String, problem: String, condition: SQL)] = [
-    ("artist", "id isn't a UUID", "typeof(id) <> 'blob' OR length(id) <> 16"),
-    ("artist", "name isn't a text", "typeof(name) <> 'text'"),
-    ("album", "title isn't a text", "typeof(title) <> 'text'"),
-    ("album", "price isn't a decimal", "typeof(price) <> 'text'"),
-    ("album", "genres isn't JSON", "typeof(genres) <> 'text' OR NOT json_valid(genres)"),
-    (
-      "album", "released isn't a date from 0000 to 9999",
-      """
-      released IS NOT NULL
-      AND (datetime(released) IS NULL OR released NOT GLOB '[0-9][0-9][0-9][0-9]-*')
-      """
-    ),
-    ("playlist", "name isn't a text", "typeof(name) <> 'text'"),
-    ("playlistAlbum", "position isn't an integer", "typeof(position) <> 'integer'"),
+/// Counts the values that `importLibrary` can't read. `uuids` is the form of the artists' keys.
+func libraryProblems(
+  _ connection: Connection, uuids: UUIDStrategy = ArtistRow.strategies.uuids
+) throws -> ImportProblems {
+  let noUUID: SQL =
+    switch uuids {
+    case .blob: "typeof(id) <> 'blob' OR length(id) <> 16"
+    case .text: "typeof(id) <> 'text' OR length(id) <> 36 OR id GLOB '*[^-0-9A-F]*'"
+    case .lowercaseText: "typeof(id) <> 'text' OR length(id) <> 36 OR id GLOB '*[^-0-9a-f]*'"
+    }
+  let noDecimal: SQL =
+    "typeof(price) <> 'text' OR price GLOB '*[^-.0-9]*' OR price NOT GLOB '*[0-9]*'"
+  let noTexts: SQL = """
+    typeof(genres) <> 'text' OR CASE WHEN NOT json_valid(genres) THEN 1 ELSE
+    json_type(genres) <> 'array' OR EXISTS (SELECT 1 FROM json_each(genres) WHERE type <> 'text') END
+    """
+  // SQLite's functions accept days up to 31 in each month. '+0 days' corrects such a date.
+  let noDate: SQL = """
+    released IS NOT NULL AND (datetime(released) IS NULL
+    OR date(substr(released, 1, 10), '+0 days') IS NOT substr(released, 1, 10))
+    """
+  let checks: [(table: String, column: String, problem: String, condition: SQL)] = [
+    ("artist", "id", "isn't a UUID", noUUID),
+    ("artist", "name", "isn't a text", "typeof(name) <> 'text'"),
+    ("album", "id", "isn't an integer", "typeof(id) <> 'integer'"),
+    ("album", "title", "isn't a text", "typeof(title) <> 'text'"),
+    ("album", "price", "isn't a decimal", noDecimal),
+    ("album", "genres", "isn't an array of texts", noTexts),
+    ("album", "released", "isn't a date from 0000 to 9999", noDate),
+    ("album", "artistId", "has no value", "artistId IS NULL"),
+    ("playlist", "id", "isn't an integer", "typeof(id) <> 'integer'"),
+    ("playlist", "name", "isn't a text", "typeof(name) <> 'text'"),
+    ("playlistAlbum", "playlistId", "has no value", "playlistId IS NULL"),
+    ("playlistAlbum", "albumId", "has no value", "albumId IS NULL"),
+    ("playlistAlbum", "position", "isn't an integer", "typeof(position) <> 'integer'"),
   ]
   var problems = ImportProblems()
-  for (table, problem, condition) in checks {
-    guard try connection.tableExists(table) else {
+  for (table, column, problem, condition) in checks {
+    let columns = try connection.rows(
+      "SELECT name FROM pragma_table_info(\(table))", as: String.self)
+    guard !columns.isEmpty else {
       problems.counts["\(table): missing table"] = 1
+      continue
+    }
+    guard columns.contains(column) else {
+      problems.add("\(table): missing column \(column)")
       continue
     }
     let count = try connection.rows(
       "SELECT count(*) FROM \(identifier: table) WHERE \(condition)", as: Int.self)[0]
-    problems.add("\(table): \(problem)", count)
+    problems.add("\(table): \(column) \(problem)", count)
   }
   guard problems.counts.isEmpty else { return problems }
   for (table, parent, count) in try connection.rows(

@@ -66,8 +66,21 @@ import Testing
         "playlistAlbum: no such row in album": 1,
       ]
     ),
-    ("UPDATE album SET genres = '[jazz'", ["album: genres isn't JSON": 3]),
+    ("UPDATE album SET genres = '[jazz'", ["album: genres isn't an array of texts": 3]),
+    (
+      #"UPDATE album SET genres = '{"a":1}'; UPDATE album SET genres = '[1]' WHERE id = 1"#,
+      ["album: genres isn't an array of texts": 3]
+    ),
     ("UPDATE album SET price = x'39' WHERE id = 1", ["album: price isn't a decimal": 1]),
+    ("UPDATE album SET price = 'twelve'", ["album: price isn't a decimal": 3]),
+    (
+      "UPDATE album SET released = '1995-02-30 00:00:00.000' WHERE id = 1",
+      ["album: released isn't a date from 0000 to 9999": 1]
+    ),
+    (
+      "ALTER TABLE album RENAME COLUMN price TO cost; ALTER TABLE artist DROP COLUMN name",
+      ["album: missing column price": 1, "artist: missing column name": 1]
+    ),
     (
       "UPDATE artist SET id = hex(id)",
       ["artist: id isn't a UUID": 2]
@@ -88,8 +101,29 @@ import Testing
     #expect(try magic.count(of: Album.self) == 0)
   }
 
+  @Test func `the check accepts the form in which SQLiteData stores UUIDs`() throws {
+    var options = Database.Options()
+    options.foreignKeys = false
+    let database = try Database(path: path, options: options)
+    for (table, column) in [("artist", "id"), ("album", "artistId")] {
+      let hex: SQL = "hex(\(identifier: column))"
+      try database.executeChange(
+        """
+        UPDATE \(identifier: table) SET \(identifier: column) = lower(substr(\(hex), 1, 8) || '-'
+        || substr(\(hex), 9, 4) || '-' || substr(\(hex), 13, 4) || '-' || substr(\(hex), 17, 4)
+        || '-' || substr(\(hex), 21))
+        """)
+    }
+    try database.read { connection in
+      #expect(try libraryProblems(connection, uuids: .lowercaseText).counts.isEmpty)
+      let problems = ["artist: id isn't a UUID": 2]
+      #expect(try libraryProblems(connection).counts == problems)
+      #expect(try libraryProblems(connection, uuids: .text).counts == problems)
+    }
+  }
+
   @Test func `a value that only the record detects is named, and nothing is copied`() throws {
-    try Database(path: path).executeChange("UPDATE album SET price = 'free' WHERE id = 2")
+    try Database(path: path).executeChange("UPDATE album SET price = '1.2.3' WHERE id = 2")
     let error = #expect(throws: RowDecodingError.self) {
       try importLibrary(from: path, into: magic)
     }
@@ -149,12 +183,12 @@ import Testing
   private static var withUUIDs: Database.Options {
     var options = Database.Options()
     options.prepareConnection = { connection in
-      try connection.addFunction("uuid", isUsableInSchema: true) { UUID().uuidString }
+      try connection.addFunction("uuid", isUsableInSchema: true) { UUID().uuidString.lowercased() }
     }
     return options
   }
 
-  private struct ArtistRecord: Record {
+  private struct UppercaseArtist: Record {
     static let tableName = "artists"
     var id: UUID
     var name: String
@@ -169,20 +203,38 @@ import Testing
     var artistID: UUID
   }
 
+  @Test func `a record type reads and writes the table that SQLiteData created`() throws {
+    let database = try Database(path: makeSQLiteDataFile(), options: Self.withUUIDs)
+    try database.write { connection in
+      var bill = try connection.object(of: ArtistRecord.self, primary: Self.bill)
+      bill.name = "Bill"
+      try connection.update(bill)
+      try connection.update(ArtistRecord(name: "Nina Simone"))
+    }
+    let rows = try database.rows(
+      "SELECT id, name FROM artists ORDER BY name", as: String.self, String.self)
+    #expect(rows.map(\.1) == ["Bill", "Nina Simone"])
+    #expect(rows[0].0 == Self.bill.uuidString.lowercased())
+    #expect(rows[1].0 == rows[1].0.lowercased())
+    // The albums still reference the artist.
+    #expect(try database.rows("PRAGMA foreign_key_check", as: String.self).isEmpty)
+  }
+
   @Test func `lowercase UUIDs of SQLiteData are read, but a lookup needs the migration`() throws {
     let database = try Database(path: makeSQLiteDataFile(), options: Self.withUUIDs)
     let albums = try database.fetch(AlbumRecord.all)
     #expect(albums.map(\.artistID) == [Self.bill])
     #expect(albums[0].released == Date(timeIntervalSince1970: -278_899_200))
     #expect(albums[0].genres == ["jazz"])
-    #expect(try database.read { try $0.object(of: ArtistRecord.self, ifPresent: Self.bill) } == nil)
+    #expect(
+      try database.read { try $0.object(of: UppercaseArtist.self, ifPresent: Self.bill) } == nil)
 
     try database.migrate([
       Migration(
         "uppercase UUIDs", .sql("UPDATE artists SET id = upper(id)"),
         .sql("UPDATE albums SET id = upper(id), artistID = upper(artistID)"))
     ])
-    let bill = try database.read { try $0.object(of: ArtistRecord.self, primary: Self.bill) }
+    let bill = try database.read { try $0.object(of: UppercaseArtist.self, primary: Self.bill) }
     #expect(bill.name == "Bill Evans")
     try database.write { connection in
       try connection.update(
@@ -198,10 +250,10 @@ import Testing
   @Test func `without the function that a default calls, inserting into its table throws`() throws {
     let database = try Database(path: makeSQLiteDataFile())
     let error = #expect(throws: SQLiteError.self) {
-      try database.write { try $0.update(ArtistRecord(id: UUID(), name: "x")) }
+      try database.write { try $0.update(UppercaseArtist(id: UUID(), name: "x")) }
     }
     #expect(error?.message.contains("uuid") == true)
-    #expect(try database.fetch(ArtistRecord.all).count == 1)
+    #expect(try database.fetch(UppercaseArtist.all).count == 1)
   }
 
   private static func schema(of database: Database) throws -> [String] {

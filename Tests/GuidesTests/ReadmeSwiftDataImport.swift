@@ -107,7 +107,7 @@ let tripTables = [
   CoreDataTable("ZTAG", required: ["ZNAME"]),
   CoreDataTable(
     "ZTRIP", required: ["ZCODE", "ZNAME", "ZSTART", "ZISARCHIVED"],
-    optional: ["ZBUDGET", "ZNOTES", "ZPHOTO"]),
+    optional: ["ZBUDGET", "ZNOTES", "ZPHOTO"], uuids: ["ZCODE"]),
   CoreDataTable(
     "ZSTOP", required: ["ZPLACE", "ZARRIVAL", "ZTRIP"], references: ["ZTRIP": "ZTRIP"]),
   CoreDataTable(
@@ -135,14 +135,18 @@ struct CoreDataTable {
   var optional: [String]
   /// For each column that references rows: the table of these rows.
   var references: [String: String]
+  /// The columns that contain UUIDs.
+  var uuids: Set<String>
 
   init(
-    _ name: String, required: [String], optional: [String] = [], references: [String: String] = [:]
+    _ name: String, required: [String], optional: [String] = [],
+    references: [String: String] = [:], uuids: Set<String> = []
   ) {
     self.name = name
     self.required = required
     self.optional = optional
     self.references = references
+    self.uuids = uuids
   }
 
   /// Adds the values to `problems` that don't fit the type of their column.
@@ -186,6 +190,11 @@ struct CoreDataTable {
         problems.add(
           "\(place): date out of range",
           try count("typeof(\(value)) IN ('integer', 'real') AND NOT (\(isInRange))"))
+      }
+      if uuids.contains(column) {
+        problems.add(
+          "\(place): not a UUID",
+          try count("typeof(\(value)) = 'blob' AND length(\(value)) <> 16"))
       }
       if let target = references[column], try connection.tableExists(target) {
         problems.add(

@@ -19,6 +19,40 @@ import Testing
   }
 }
 
+@MainActor @Observable final class ShipList {
+  let ships: LiveResults<Query<Ship>>
+  /// The row IDs and the texts of the rows on the screen.
+  private(set) var shown: [Int] = []
+  private(set) var texts: [String] = []
+
+  init(_ magic: MagicData) {
+    ships = LiveResults(Ship.ordered(by: .descending(\.$name)), in: magic)
+  }
+
+  func show() {
+    let change = withObservationTracking {
+      ships.change
+    } onChange: { [weak self] in
+      Task { @MainActor [weak self] in self?.show() }
+    }
+    guard let change else { return }
+    let list = ships.value
+    for step in change.difference(from: shown) {
+      switch step {
+      case .remove(let place, _, _):
+        shown.remove(at: place)
+        texts.remove(at: place)
+      case .insert(let place, let row, _):
+        shown.insert(row, at: place)
+        texts.insert(list[place].name, at: place)
+      }
+    }
+    for (place, ship) in list.enumerated() where texts[place] != ship.name {
+      texts[place] = ship.name
+    }
+  }
+}
+
 /// The examples of the article “Results in views”. `.ci/checks/swiftui` compiles those for SwiftUI.
 @MainActor @Suite(.timeLimit(.minutes(10))) struct ReadmeObservationTests {
   let magic: MagicData
@@ -59,6 +93,22 @@ import Testing
     let sections = LiveResults(byPort, in: magic)
     try await sections.load()
     #expect(sections.value.map(\.key) == ["p0", "p1", "p2"])
+  }
+
+  @Test func `a list shows the rows of the result`() async throws {
+    let list = ShipList(magic)
+    list.show()
+    try await wait { list.texts.count == 70 }
+    #expect(list.texts == list.ships.value.map(\.name))
+    let first = list.ships.value[0]
+    first.name = "a"
+    try await magic.transaction { [magic] in
+      try magic.update(first)
+      try magic.update(Ship("s99"))
+    }
+    try await wait { list.texts.last == "a" && list.texts.first == "s99" }
+    #expect(list.texts == list.ships.value.map(\.name))
+    #expect(list.shown == list.ships.value.map(\.id))
   }
 
   @Test func `a list follows changes`() async throws {

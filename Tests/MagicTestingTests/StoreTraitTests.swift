@@ -62,7 +62,8 @@ import Testing
     let error = #expect(throws: StoreTraitError.self) { try MagicData.current }
     #expect(
       error.map { "\($0)" }
-        == "the test has no store; add the trait .store(template) to the test or to its suite")
+        == "this task has no store; add the trait .store(template) to the test or to its suite, "
+        + "and read MagicData.current before you start a detached task or a thread")
   }
 
   @Test func `a failed test shows how its store differs from the template`() async throws {
@@ -81,6 +82,13 @@ import Testing
           + 4: title "Lady Susan", rank 0, cover NULL
         """)
     #expect(!path.withLock { FileManager.default.fileExists(atPath: $0) })
+  }
+
+  @Test func `a failed test that changed nothing shows that its store is equal`() async throws {
+    let issues = try await run(.store(.shelves)) { Issue.record("failure") }
+    #expect(
+      issues.last?.comments.first?.rawValue
+        == "the store of the failed test is equal to its template")
   }
 
   @Test func `a test that throws shows the difference, too`() async throws {

@@ -24,8 +24,8 @@ enum Placeholder {
     } catch let error as Refusal {
       throw SQLiteError(
         .misuse,
-        "\(type) must declare a prototype: no placeholder exists for “\(error.path)”, which is "
-          + "a \(error.type)")
+        "\(type) must declare a prototype: no placeholder exists for “\(error.path)” of the type "
+          + "\(error.type)")
     } catch {
       throw SQLiteError(
         .misuse,

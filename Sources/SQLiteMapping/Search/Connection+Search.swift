@@ -88,7 +88,7 @@ package struct Search: Sendable {
     SQLiteError(
       .error,
       "“\(table)” has no full-text index “\(TablePlan.searchTableName(of: table))” with the "
-        + "columns (\(columns.joined(separator: ", "))); the next write of a \(type) creates it")
+        + "columns (\(columns.joined(separator: ", "))); the next write of \(type) creates it")
   }
 
   /// Returns the query of this search, which ``results(of:_:_:)`` runs.

@@ -6,8 +6,15 @@ public enum UUIDStrategy: Hashable, Sendable, CaseIterable {
   /// TEXT of 36 uppercase characters, like `uuidString`. Lowercase text can be read, too.
   ///
   /// SQLite compares text byte by byte. If another program has written a key in lowercase, you can
-  /// read the row, but a comparison with the UUID doesn't find it.
+  /// read the row, but a comparison with the UUID doesn't find it, and an update inserts a second
+  /// row. For such a table, use ``lowercaseText``.
   case text
+  /// TEXT of 36 lowercase characters, the form in which SQLiteData stores UUIDs. Uppercase text can
+  /// be read, too.
+  ///
+  /// Saving, finding and removing records by key use this form. A UUID that you interpolate into
+  /// SQL is bound in uppercase, so interpolate `uuid.uuidString.lowercased()`.
+  case lowercaseText
   /// A BLOB of the 16 bytes, in the order in which `uuidString` writes them.
   case blob
 
@@ -15,6 +22,7 @@ public enum UUIDStrategy: Hashable, Sendable, CaseIterable {
   package func value(for uuid: UUID) -> Value {
     switch self {
     case .text: .text(uuid.uuidString)
+    case .lowercaseText: .text(uuid.uuidString.lowercased())
     case .blob: .blob(uuid.byteArray)
     }
   }
@@ -25,7 +33,7 @@ public enum UUIDStrategy: Hashable, Sendable, CaseIterable {
   ///   in the strategy's form.
   package func uuid(from value: Value) throws(SQLiteError) -> UUID {
     switch (self, value) {
-    case (.text, .text(let text)):
+    case (.text, .text(let text)), (.lowercaseText, .text(let text)):
       guard let uuid = UUID(uuidString: text) else {
         throw SQLiteError(.mismatch, "the stored text is not a UUID")
       }

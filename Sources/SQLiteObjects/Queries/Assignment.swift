@@ -80,7 +80,7 @@ public struct Assignment<Object: MagicObject>: Sendable {
     guard case .column = Column.role.kind else {
       return .failure(
         MagicError.unsuitableType(
-          type: "\(Object.self)", reason: "a \(Column.self) cannot be set for many objects at once")
+          type: "\(Object.self)", reason: "\(Column.self) cannot be set for many objects at once")
       )
     }
     do {

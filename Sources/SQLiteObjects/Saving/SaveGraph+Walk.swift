@@ -209,7 +209,7 @@ extension ObjectPlan {
     guard subclass != type else { return }
     throw MagicError.unsuitableType(
       type: "\(subclass)",
-      reason: "it is a subclass of \(type) with its own table; save it as a \(subclass)")
+      reason: "it is a subclass of \(type) with its own table; save it as \(subclass)")
   }
 
   /// Throws ``MagicError/unresolvedRelation(type:property:)`` if a relation of a decoded object

@@ -86,7 +86,7 @@ extension MagicError: CustomStringConvertible {
     case .unsavedChanges(let type):
       "the \(type) has unsaved changes; save its object before you filter, sort or page it"
     case .alreadySaved(let type, _?):
-      "a \(type) with this primary value already exists; change the fetched one, or "
+      "another \(type) with this primary value already exists; change the fetched one, or "
         + "overwrite it with update(_:)"
     case .alreadySaved(let type, nil):
       "this \(type) is already in the store; save its changes with update(_:)"
@@ -96,7 +96,7 @@ extension MagicError: CustomStringConvertible {
       "the \(type) \(zIndex) was changed or removed since it was fetched or saved; fetch it again"
     case .missingPrimaryValue(let type):
       "\(type) has no @PrimaryMagicValue; declare one to find objects by it"
-    case .unsuitableType(let type, let reason): "\(type) cannot be stored: \(reason)"
+    case .unsuitableType(let type, let reason): "\(type) cannot be used this way: \(reason)"
     case .notSearched(let type):
       "\(type) cannot be searched: it declares no searched properties; add the trait .searched(…)"
     case .conflictingTypes(let table, let types):

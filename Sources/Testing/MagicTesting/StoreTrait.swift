@@ -67,7 +67,10 @@ public struct StoreTrait: TestTrait, SuiteTrait, TestScoping {
     let text: String
     do {
       let difference = try await magic.difference(from: template, deadline: .now + .seconds(10))
-      text = "the store of the failed test differs from its template:\n\(difference)"
+      text =
+        difference.isEmpty
+        ? "the store of the failed test is equal to its template"
+        : "the store of the failed test differs from its template:\n\(difference)"
     } catch {
       text = "the store of the failed test can't be compared with its template: \(error)"
     }
@@ -125,7 +128,8 @@ public enum StoreTraitError: Error, Hashable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .noStore:
-      "the test has no store; add the trait .store(template) to the test or to its suite"
+      "this task has no store; add the trait .store(template) to the test or to its suite, and "
+        + "read MagicData.current before you start a detached task or a thread"
     }
   }
 }

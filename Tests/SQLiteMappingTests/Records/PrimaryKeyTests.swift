@@ -21,6 +21,17 @@ private struct Token: Record, Equatable {
   var text: String
 }
 
+private struct Badge: Record, Equatable {
+  static let primaryKeyType = PrimaryKeyType.uuid
+  static var strategies: MappingStrategies {
+    var strategies = MappingStrategies()
+    strategies.uuids = .lowercaseText
+    return strategies
+  }
+  var id: UUID?
+  var text: String
+}
+
 private struct Word: Record, Equatable {
   static let primaryKey = "text"
   var text: String
@@ -60,6 +71,29 @@ private struct Declared: Record, Equatable {
         == Declared(id: id))
     #expect(try await database.readBriefly { try $0.has(of: Declared.self, primary: id) })
     #expect(try await database.write { try $0.remove(of: Declared.self, primary: id) })
+  }
+
+  @Test func `keys that another program wrote in lowercase are found, updated and removed`() throws
+  {
+    let text = "e621e1f8-c36c-495a-93fc-0c247a3e6e5f"
+    let id = try #require(UUID(uuidString: text))
+    try database.executeMultipleChanges(
+      "CREATE TABLE Badge (id TEXT PRIMARY KEY NOT NULL, text TEXT NOT NULL)")
+    try database.executeChange("INSERT INTO Badge VALUES (\(text), 'a')")
+
+    var badge = try #require(try database.fetch(Badge.all).first)
+    #expect(badge == Badge(id: id, text: "a"))
+    badge.text = "b"
+    let saved = badge
+    try database.write { try $0.update(saved) }
+    let rows = try database.rows("SELECT id || text FROM Badge", as: String.self)
+    #expect(rows == [text + "b"])
+    #expect(try database.read { try $0.object(of: Badge.self, primary: id) } == saved)
+    #expect(try database.write { try $0.remove(of: Badge.self, primary: id) })
+
+    try database.write { try $0.update(Badge(text: "c")) }
+    let key = try database.rows("SELECT id FROM Badge", as: String.self)
+    #expect(key == key.map { $0.lowercased() })
   }
 
   @Test func `a computed key is one more than the greatest key`() throws {

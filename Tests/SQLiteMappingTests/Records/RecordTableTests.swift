@@ -136,7 +136,7 @@ private final class Person: Record {
     let mood = #expect(throws: SQLiteError.self) {
       try database.write { try $0.prepare(Moody.self) }
     }
-    #expect(mood?.message.contains("“mood”, which is a Mood") == true)
+    #expect(mood?.message.contains("“mood” of the type Mood") == true)
     let strict = #expect(throws: SQLiteError.self) {
       try database.write { try $0.prepare(Strict.self) }
     }

@@ -28,6 +28,8 @@ import TestSupport
     let uuid = try #require(UUID(uuidString: text))
     #expect(UUIDStrategy.text.value(for: uuid) == .text(text))
     #expect(try UUIDStrategy.text.uuid(from: .text(text.lowercased())) == uuid)
+    #expect(UUIDStrategy.lowercaseText.value(for: uuid) == .text(text.lowercased()))
+    #expect(try UUIDStrategy.lowercaseText.uuid(from: .text(text)) == uuid)
   }
 
   static let wrong: [(UUIDStrategy, Value)] = [
@@ -38,6 +40,8 @@ import TestSupport
     (.text, .text("E621E1F8C36C-495A-93FC-0C247A3E6E5F0-")),
     (.text, .text("G621E1F8-C36C-495A-93FC-0C247A3E6E5F")),
     (.text, .text("{E621E1F8-C36C-495A-93FC-0C247A3E6E5F}")),
+    (.lowercaseText, .text("e621e1f8-c36c-495a-93fc-0c247a3e6e5")), (.lowercaseText, .null),
+    (.lowercaseText, .blob(Array(repeating: 0, count: 16))),
     (.text, .null), (.text, .blob(Array(repeating: 0, count: 16))),
     (.blob, .blob([])), (.blob, .blob(Array(repeating: 0, count: 17))), (.blob, .text("E621")),
   ]

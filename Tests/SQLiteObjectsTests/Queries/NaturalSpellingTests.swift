@@ -275,7 +275,7 @@ private struct Shop: MagicObject {
     sale.shop = shop
     let error = #expect(throws: MagicError.self) { try magic.insert(sale) }
     #expect(error == .alreadySaved(type: "Shop", primary: "1"))
-    #expect(error.map { "\($0)" }?.contains("a Shop with this primary value") == true)
+    #expect(error.map { "\($0)" }?.contains("another Shop with this primary value") == true)
     #expect(error.map { "\($0)" }?.contains("update(_:)") == true)
   }
 }

@@ -161,7 +161,8 @@ public struct PatchError: Error, Hashable, Sendable, CustomStringConvertible {
     case .conflicts(let conflicts):
       let shown = conflicts.prefix(5).map(\.description).joined(separator: "; ")
       let more = conflicts.count > 5 ? "; and \(conflicts.count - 5) more" : ""
-      return "the patch conflicts with \(conflicts.count) rows: \(shown)\(more)"
+      let rows = conflicts.count == 1 ? "1 row" : "\(conflicts.count) rows"
+      return "the patch conflicts with \(rows): \(shown)\(more)"
     case .schema(let table, let difference):
       return "the patch does not fit the table “\(table)”: \(difference)"
     case .noKey(let table):
