@@ -31,15 +31,6 @@ public func == <Object: MagicObject, Column: MagicColumn>(
   Filter(.comparison(QueryNode(left), .equal, QueryNode(object: right)))
 }
 
-/// Returns a filter for the objects whose lazy relation references an object.
-///
-/// Fetching throws ``MagicError/notSaved(type:)`` if `right` isn't in the store.
-public func == <Object: MagicObject, Column: MagicColumn, Target: MagicObject>(
-  left: KeyPath<Object, Column>, right: Target
-) -> Filter<Object> where Column.Element == AsyncMagical<Target> {
-  Filter(.comparison(QueryNode(left), .equal, QueryNode(object: right)))
-}
-
 /// Returns a filter for the objects in which two relations reference the same object, or in which
 /// both are nil.
 @_disfavoredOverload  // Objects may be Equatable, too.
@@ -77,15 +68,6 @@ public func != <Object: MagicObject, Column: MagicColumn>(
 public func != <Object: MagicObject, Column: MagicColumn>(
   left: KeyPath<Object, Column>, right: Column.Element
 ) -> Filter<Object> where Column.Element: MagicObject {
-  Filter(.comparison(QueryNode(left), .notEqual, QueryNode(object: right)))
-}
-
-/// Returns a filter for the objects whose lazy relation references a different object or is nil.
-///
-/// Fetching throws ``MagicError/notSaved(type:)`` if `right` isn't in the store.
-public func != <Object: MagicObject, Column: MagicColumn, Target: MagicObject>(
-  left: KeyPath<Object, Column>, right: Target
-) -> Filter<Object> where Column.Element == AsyncMagical<Target> {
   Filter(.comparison(QueryNode(left), .notEqual, QueryNode(object: right)))
 }
 
