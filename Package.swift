@@ -225,7 +225,7 @@ let package = Package(
       name: "UndoHelper",
       dependencies: ["UndoWorkload", "MagicData", "MagicHistory", "SQLiteHistory"],
       path: "Tests/UndoHelper", swiftSettings: settings),
-    tests(of: "MagicTesting", ["MagicData", "MagicHistory", "MagicTemplates"]),
+    tests(of: "MagicTesting", ["Conformance", "MagicData", "MagicHistory", "MagicTemplates"]),
     tests(of: "MagicObservation", ["MagicData"]),
     tests(of: "Tour", ["Conformance", "MagicCluster", "MagicData", "Terminal"]),
     tests(of: "MagicDataTool", ["MagicData", "Platform", "Terminal"]),
