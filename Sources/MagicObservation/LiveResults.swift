@@ -245,20 +245,25 @@ import SQLiteObjects
         $0.isLoading = false
       }
     case .failure(let error):
-      update(hasNewError: true) {
+      update(hasNewError: !isShown(error)) {
         $0.error = error
         $0.isLoading = false
       }
     case .waiting(let error):
-      if content.error as? SQLiteError != error as? SQLiteError {
-        update(hasNewError: true) { $0.error = error }
-      }
+      if !isShown(error) { update(hasNewError: true) { $0.error = error } }
       return
     }
     isCurrent = true
     let waiters = waiters
     self.waiters = [:]
     for waiter in waiters.values { waiter.resume() }
+  }
+
+  /// Returns whether an error equals the one that is shown, so that no view has to be updated.
+  private func isShown(_ error: any Error) -> Bool {
+    func equals<Shown: Equatable>(_ shown: Shown) -> Bool { error as? Shown == shown }
+    guard let shown = content.error as? any Equatable else { return false }
+    return equals(shown)
   }
 
   /// Changes the properties, and notifies the views that read one of those that differ.

@@ -3,7 +3,7 @@ import MagicObservation
 import Testing
 import TestSupport
 
-@MainActor @Suite(.timeLimit(.minutes(10))) struct LiveErrorTests {
+@MainActor @Suite(.timeLimit(.minutes(40))) struct LiveErrorTests {
   let magic: MagicData
 
   init() throws {

@@ -3,7 +3,7 @@ import MagicObservation
 import Testing
 import TestSupport
 
-@MainActor @Suite(.timeLimit(.minutes(10))) struct LiveListTests {
+@MainActor @Suite(.timeLimit(.minutes(40))) struct LiveListTests {
   let magic: MagicData
 
   init() throws { magic = try MagicData(type: .temporary) }

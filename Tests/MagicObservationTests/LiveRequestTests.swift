@@ -48,7 +48,7 @@ private struct BoatLine: Decodable, Equatable {
 }
 
 /// Each kind of request that the library has, with live results.
-@MainActor @Suite(.timeLimit(.minutes(10))) struct LiveRequestTests {
+@MainActor @Suite(.timeLimit(.minutes(40))) struct LiveRequestTests {
   let magic: MagicData
   private let ann = Owner("Ann")
 

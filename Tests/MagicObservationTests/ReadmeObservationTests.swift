@@ -54,7 +54,7 @@ import Testing
 }
 
 /// The examples of the article “Results in views”. `.ci/checks/swiftui` compiles those for SwiftUI.
-@MainActor @Suite(.timeLimit(.minutes(10))) struct ReadmeObservationTests {
+@MainActor @Suite(.timeLimit(.minutes(40))) struct ReadmeObservationTests {
   let magic: MagicData
 
   init() throws {

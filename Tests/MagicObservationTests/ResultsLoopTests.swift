@@ -6,7 +6,7 @@ import Testing
 @testable import MagicObservation
 
 /// The outcomes that a loop delivers to the main actor.
-@Suite(.timeLimit(.minutes(10))) struct ResultsLoopTests {
+@Suite(.timeLimit(.minutes(40))) struct ResultsLoopTests {
   @Test func `equal results don't reach the main actor, unless they follow an error`() async throws
   {
     struct Failure: Error {}

@@ -81,7 +81,7 @@ struct ClusterObservingTests {
     await #expect(throws: (any Error).self) { try await closed.value }
   }
 
-  @Test(.timeLimit(.minutes(2)))
+  @Test(.timeLimit(.minutes(40)))
   func `an observer without a leader blocks no thread of the concurrency pool`() async throws {
     let cluster = try TestCluster()
     var options = ClusterOptions()
