@@ -1,5 +1,6 @@
 import MagicData
 import MagicObservation
+import TestSupport
 import Testing
 
 private struct Harbor: MagicObject {

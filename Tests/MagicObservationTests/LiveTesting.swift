@@ -21,24 +21,6 @@ struct Ship: MagicObject {
   }
 }
 
-/// Waits until `condition` returns true. It must read observable properties only: it is called
-/// again when one of those that it has read changes.
-@MainActor func wait(until condition: @MainActor () -> Bool) async throws {
-  while true {
-    let (changes, continuation) = AsyncStream.makeStream(of: Void.self)
-    let isMet = withObservationTracking {
-      condition()
-    } onChange: {
-      continuation.finish()
-    }
-    if isMet { return }
-    for await _ in changes {}
-    try Task.checkCancellation()
-    // The notification precedes the change, which the current job of the main actor makes.
-    await Task.yield()
-  }
-}
-
 /// Counts the changes of an observable property.
 @MainActor final class ChangeCounter {
   private(set) var count = 0

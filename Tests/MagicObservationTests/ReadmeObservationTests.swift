@@ -1,6 +1,7 @@
 import MagicData
 import MagicObservation
 import Observation
+import TestSupport
 import Testing
 
 @MainActor func printFleet(of magic: MagicData) async throws {

@@ -3,7 +3,6 @@ import Foundation
 import MagicCluster
 import MagicData
 import MagicObservation
-import Observation
 import TestSupport
 import Testing
 
@@ -35,22 +34,6 @@ private struct Stop: MagicObject {
 @MainActor
 @Suite(.serialized, .enabled(if: TestCluster.isAvailable, Comment(rawValue: TestCluster.reason)))
 struct ClusterLiveResultsTests {
-  private func wait(until condition: @MainActor () -> Bool) async throws {
-    while true {
-      let (changes, continuation) = AsyncStream.makeStream(of: Void.self)
-      let isMet = withObservationTracking {
-        condition()
-      } onChange: {
-        continuation.finish()
-      }
-      if isMet { return }
-      for await _ in changes {}
-      try Task.checkCancellation()
-      // The notification precedes the change.
-      await Task.yield()
-    }
-  }
-
   @Test(.timeLimit(.minutes(40)))
   func `each kind of request is live, and sees the writes of other clients`() async throws {
     let addresses = try TestCluster.shared.get().addresses

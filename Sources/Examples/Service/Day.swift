@@ -64,6 +64,13 @@ struct WrongResult: Error, CustomStringConvertible {
     if !isRight { throw WrongResult(description: message()) }
   }
 
+  private static func tenant(_ name: String) throws -> Tenant {
+    guard let tenant = Tenant(name[...]) else {
+      throw WrongResult(description: "the tenant has an unsuitable name")
+    }
+    return tenant
+  }
+
   // MARK: - Requests
 
   private func status(
@@ -119,9 +126,7 @@ struct WrongResult: Error, CustomStringConvertible {
     try Day.check(errors.keys.map(\.name) == ["broken"], "\(errors)")
     try FileManager.default.removeItem(atPath: "\(service.configuration.folder)/broken")
     for name in Day.names where name != "dock" {
-      guard let tenant = Tenant(name[...]) else {
-        throw WrongResult(description: "the tenant has an unsuitable name")
-      }
+      let tenant = try Day.tenant(name)
       try service.tenants.create(tenant)
       let status = try await status(
         .put, "/\(name)/products/pen", json: NewProduct(name: "Pen", stock: 500))
@@ -216,9 +221,7 @@ struct WrongResult: Error, CustomStringConvertible {
 
   /// Blocks the writer of a store until the closure ends, and runs it meanwhile.
   private func blocking(_ name: String, _ body: () async throws -> Void) async throws {
-    guard let tenant = Tenant(name[...]) else {
-      throw WrongResult(description: "the tenant has an unsuitable name")
-    }
+    let tenant = try Day.tenant(name)
     let (isHeld, hold) = AsyncStream<Void>.makeStream()
     let end = DispatchSemaphore(value: 0)
     let holder = Task { [service] in
