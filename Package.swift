@@ -124,6 +124,13 @@ let package = Package(
         "Essentials", "SQLiteAssets", "SQLiteCore", "SQLiteHistory", "SQLiteMapping",
         "SQLiteObjects", "SQLiteRelations",
       ]),
+    // Equal stores on several devices, by files in a folder.
+    layer(
+      "MagicSync", in: "Sync",
+      [
+        "Essentials", "MagicHistory", "Platform", "SQLiteAssets", "SQLiteCore", "SQLiteHistory",
+        "SQLiteMapping", "SQLiteObjects", "SystemFiles",
+      ]),
     // Live results for views.
     layer("MagicObservation", ["SQLiteCore", "SQLiteMapping", "SQLiteObjects"]),
     layer(

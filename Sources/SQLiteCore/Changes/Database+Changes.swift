@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A version number of a database file, for detecting commits by other processes and by other
 /// databases of this process. If two versions differ, others may have committed in between.
 package struct ForeignVersion: Hashable, Sendable {
@@ -43,6 +45,13 @@ extension Database {
   /// Whether the values of changed rows can be recorded (`SQLITE_ENABLE_PREUPDATE_HOOK`).
   package var recordsValues: Bool {
     has(.rowChanges) && ChangeRecorder.hasPreupdateHook(options.usesPreupdateHook)
+  }
+
+  /// The range of the integer keys that this process assigns to new rows of the file, or nil if it
+  /// uses the next greater one.
+  package var keyRange: ClosedRange<Int64>? {
+    get { shared.keys.withLock { $0 } }
+    set { shared.keys.withLock { $0 = newValue } }
   }
 
   /// The counter of replacements of this file's content.

@@ -19,6 +19,8 @@ final class SharedFile: Sendable {
   let replacements = Replacements()
   /// The closures of other modules that run before each commit.
   let commits = CommitBodies()
+  /// The range of the integer keys that this process assigns, or nil if it isn't limited.
+  let keys = Mutex<ClosedRange<Int64>?>(nil)
   /// The path of the file; nil for a database without a file.
   let name: String?
   /// The fork count of the process when the file was opened.

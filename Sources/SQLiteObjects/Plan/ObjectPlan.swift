@@ -75,7 +75,7 @@ package final class ObjectPlan: Sendable {
   var hasAssets: Bool { properties.contains(where: \.role.isAsset) }
 
   /// The names of the tables that the type uses, with the purpose of each.
-  var claims: [(table: String, purpose: String)] {
+  package var claims: [(table: String, purpose: String)] {
     [(table, qualifiedName)]
       + (search.map { [($0.name, "the full-text index of \(qualifiedName)")] } ?? [])
       + links.map { (linkTableName($0), "\(qualifiedName).\(properties[$0].name)") }
@@ -202,7 +202,7 @@ extension ObjectPlan {
   package var key: String { shape.key }
   package var properties: [Property] { shape.properties }
   package var primary: Int? { shape.primary }
-  var autoIncrementSlot: Int? { shape.autoIncrementSlot }
+  package var autoIncrementSlot: Int? { shape.autoIncrementSlot }
   var isClass: Bool { shape.isClass }
   var isPlain: Bool { shape.isPlain }
   var needsContext: Bool { shape.needsContext }

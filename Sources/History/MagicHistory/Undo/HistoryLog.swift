@@ -185,28 +185,25 @@ extension Patch {
 
   /// Returns the encoded patch: the version, the length of the column names, the names as JSON, and
   /// the changeset.
-  fileprivate func content() throws -> Data {
+  package func content() throws -> [UInt8] {
     let columns = try JSONEncoder().encode(tables.map(\.columns))
     var start = [Patch.contentForm]
     start.append(varint: UInt64(columns.count))
-    var content = Data(start)
-    content.append(columns)
-    content.append(data)
-    return content
+    return start + [UInt8](columns) + [UInt8](data)
   }
 
-  fileprivate init(content: Data) throws {
+  package init(content: [UInt8]) throws {
     var cursor = ChangesetCursor([UInt8](content.prefix(10)))
     guard try cursor.byte() == Patch.contentForm else {
-      self = try decoded(Patch.self, from: content, "a step of the history")
+      self = try decoded(Patch.self, from: Data(content), "a step of the history")
       return
     }
     let length = try cursor.varint()
     let rest = content.dropFirst(cursor.position)
     guard length <= UInt64(rest.count) else { throw cursor.damage("the columns of a step") }
     let columns = try decoded(
-      [[String]?].self, from: rest.prefix(Int(length)), "a step of the history")
-    let tables = try Patch(data: rest.dropFirst(Int(length))).tables
+      [[String]?].self, from: Data(rest.prefix(Int(length))), "a step of the history")
+    let tables = try Patch(data: Data(rest.dropFirst(Int(length)))).tables
     guard columns.count == tables.count else { throw cursor.damage("the columns of a step") }
     self.init(
       tables: zip(tables, columns).map {
@@ -253,27 +250,27 @@ enum HistoryTable {
     ).map { HistoryStep(number: $0, name: $1, isUndone: $2, patch: nil, size: $3) }
   }
 
-  static func content(of number: Int64, _ connection: Connection) throws -> Data {
+  static func content(of number: Int64, _ connection: Connection) throws -> [UInt8] {
     let content = try connection.firstRow(
       "SELECT content FROM main.magicdata_history WHERE number = \(number)", as: [UInt8].self)
     guard let content else {
       throw SQLiteError(.notFound, "the step \(number) of the history is missing")
     }
-    return Data(content)
+    return content
   }
 
-  static func insert(_ name: String, _ content: Data, _ connection: Connection) throws -> Int64 {
+  static func insert(_ name: String, _ content: [UInt8], _ connection: Connection) throws -> Int64 {
     try connection.executeChange(
       """
       INSERT INTO main.magicdata_history (name, isUndone, content)
-      VALUES (\(name), 0, \([UInt8](content)))
+      VALUES (\(name), 0, \(content))
       """
     ).lastInsertedRowID
   }
 
-  static func replace(_ content: Data, of number: Int64, _ connection: Connection) throws {
+  static func replace(_ content: [UInt8], of number: Int64, _ connection: Connection) throws {
     try connection.executeChange(
-      "UPDATE main.magicdata_history SET content = \([UInt8](content)) WHERE number = \(number)")
+      "UPDATE main.magicdata_history SET content = \(content) WHERE number = \(number)")
   }
 
   static func mark(_ number: Int64, isUndone: Bool, _ connection: Connection) throws {

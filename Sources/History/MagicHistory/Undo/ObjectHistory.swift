@@ -320,7 +320,7 @@ extension ObjectHistory {
 }
 
 /// The functions that choose which changed rows a history records, and that apply recorded changes.
-enum HistoryRecording {
+package enum HistoryRecording {
   /// The error that rolls back the changes of a group because its closure returned
   /// `TransactionOutcome.rollback`.
   struct Undone: Error {}
@@ -331,13 +331,13 @@ enum HistoryRecording {
   /// - Throws: `PatchError` with the reason `noKey` if a row has no primary key, or with the reason
   ///   `notUTF8` if changed text isn't valid UTF-8; `SQLiteError` if the recorded bytes are
   ///   damaged.
-  static func patch(_ rows: RecordedRows) throws -> Patch { try Patch(changes(rows)) }
+  package static func patch(_ rows: RecordedRows) throws -> Patch { try Patch(changes(rows)) }
 
   static func changes(_ rows: RecordedRows) throws -> [NetRows] {
     try rows.netRows { !$0.isShadow && holds($0.table) }
   }
 
-  static func holds(_ table: String) -> Bool {
+  package static func holds(_ table: String) -> Bool {
     let name = asciiLowercased(table)
     // Key counters (`sqlite_sequence`) are excluded, so that no key is assigned twice.
     return name == "magicdata_asset" || !(name.hasPrefix("magicdata_") || name.hasPrefix("sqlite_"))
@@ -345,8 +345,9 @@ enum HistoryRecording {
 
   /// Applies a patch without running triggers. Updates the full-text indexes of the changed tables,
   /// which triggers do otherwise.
-  static func apply(
+  package static func apply(
     _ patch: Patch, _ connection: Connection, isIdempotent: Bool = false,
+    checksForeignKeys: Bool = true,
     _ resolve: ((PatchConflict) throws -> PatchResolution)?
   ) throws -> PatchReport {
     // Triggers maintain full-text indexes, but none run here.
@@ -357,7 +358,7 @@ enum HistoryRecording {
       for condition in conditions { try index.removeFromIndex(where: condition, connection) }
     }
     let report = try connection.applyExactly(
-      patch, isIdempotent: isIdempotent, onConflict: resolve)
+      patch, isIdempotent: isIdempotent, checksForeignKeys: checksForeignKeys, onConflict: resolve)
     for (index, conditions) in indexed {
       for condition in conditions { try index.addToIndex(where: condition, connection) }
     }

@@ -53,14 +53,15 @@ extension Connection {
 
   /// Applies a patch without triggers and foreign key actions, so that only the rows of the patch
   /// change. Checks the foreign keys of these rows at the end. Otherwise this method works like
-  /// ``apply(_:isIdempotent:onConflict:)``, and throws the same errors.
+  /// ``apply(_:isIdempotent:onConflict:)``, and throws the same errors. With
+  /// `checksForeignKeys: false`, the caller is responsible for foreign keys.
   @discardableResult
   package func applyExactly(
-    _ patch: Patch, isIdempotent: Bool = false,
+    _ patch: Patch, isIdempotent: Bool = false, checksForeignKeys: Bool = true,
     onConflict: ((PatchConflict) throws -> PatchResolution)? = nil
   ) throws -> PatchReport {
     guard !patch.isEmpty else { return PatchReport() }
-    let checksForeignKeys = try pragma("foreign_keys") == .integer(1)
+    let checksForeignKeys = try checksForeignKeys && pragma("foreign_keys") == .integer(1)
     return try transaction {
       try withoutTriggersAndForeignKeys {
         let application = try PatchApplication(

@@ -12,9 +12,17 @@ extension Patch {
   ///   different columns or a different primary key in the two patches.
   /// - Complexity: O(*n*), where *n* is the number of rows in both patches.
   public func combined(with next: Patch) throws -> Patch {
+    try Patch.combining([self, next])
+  }
+
+  /// Returns a single patch with the effect of several successive ones.
+  ///
+  /// - Throws: The errors of ``combined(with:)``.
+  /// - Complexity: O(*n*), where *n* is the number of rows in all patches.
+  package static func combining(_ patches: [Patch]) throws -> Patch {
     var collected: [CombinedTable] = []
     var places: [String: Int] = [:]
-    for table in tables + next.tables {
+    for table in patches.flatMap(\.tables) {
       let name = asciiLowercased(table.name)
       if let index = places[name] {
         guard collected[index].table.fits(table) else {

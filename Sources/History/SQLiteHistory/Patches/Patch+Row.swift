@@ -10,7 +10,7 @@ extension Patch {
     /// The index of the row's first byte.
     private let start: Int
     /// The number of the row's bytes.
-    let byteCount: Int
+    package let byteCount: Int
     private let columnCount: Int32
     /// Whether the row is the inverse of the change that the bytes encode.
     private let isInverted: Bool

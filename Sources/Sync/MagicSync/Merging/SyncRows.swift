@@ -1,0 +1,177 @@
+import SQLiteCore
+import SQLiteHistory
+
+/// Reads and writes single rows by key.
+struct SyncRows {
+  let connection: Connection
+
+  init(_ connection: Connection) { self.connection = connection }
+
+  private func condition(_ columns: [String], _ values: [Value]) -> SQL {
+    SQL(
+      joining: zip(columns, values).map { sameKey("\(identifier: $0)", as: "\($1)") },
+      separator: " AND ")
+  }
+
+  private func name(_ table: SyncTable) -> SQL { "main.\(identifier: table.name)" }
+
+  private func row(_ table: SyncTable, _ statement: borrowing Statement) throws -> [String: Value] {
+    var row: [String: Value] = [:]
+    for (index, column) in table.columns.enumerated() {
+      row[column] = try statement.value(at: index)
+    }
+    return row
+  }
+
+  /// Returns the values of a row, or nil if it doesn't exist.
+  func current(_ table: SyncTable, _ key: [Value]) throws -> [String: Value]? {
+    try matching(table, condition(table.keys, key), limit: 1).first?.values
+  }
+
+  /// Returns the keys and values of the rows that match a condition, in the order of their keys.
+  private func matching(
+    _ table: SyncTable, _ condition: SQL, limit: Int = -1
+  ) throws -> [(key: [Value], values: [String: Value])] {
+    var statement = try connection.statement(
+      """
+      SELECT \(SQL(identifiers: table.columns)) FROM \(name(table)) WHERE \(condition)
+      ORDER BY \(SQL(identifiers: table.keys)) LIMIT \(limit)
+      """)
+    var found: [(key: [Value], values: [String: Value])] = []
+    while try statement.step() {
+      let values = try row(table, statement)
+      found.append((table.keys.map { values[$0] ?? .null }, values))
+    }
+    return found
+  }
+
+  func insert(_ table: SyncTable, _ values: [String: Value]) throws {
+    let columns = table.columns.filter { values[$0] != nil }
+    try connection.executeChange(
+      """
+      INSERT OR ABORT INTO \(name(table)) (\(SQL(identifiers: columns)))
+      VALUES (\(SQL(joining: columns.map { "\(values[$0] ?? .null)" }, separator: ", ")))
+      """)
+  }
+
+  func update(_ table: SyncTable, _ key: [Value], _ values: [String: Value]) throws {
+    let columns = table.columns.filter { values[$0] != nil }
+    guard !columns.isEmpty else { return }
+    let assignments = columns.map { column -> SQL in
+      "\(identifier: column) = \(values[column] ?? .null)"
+    }
+    try connection.executeChange(
+      """
+      UPDATE OR ABORT \(name(table)) SET \(SQL(joining: assignments, separator: ", "))
+      WHERE \(condition(table.keys, key))
+      """)
+  }
+
+  func delete(_ table: SyncTable, _ key: [Value]) throws {
+    try connection.executeChange(
+      "DELETE FROM \(name(table)) WHERE \(condition(table.keys, key))")
+  }
+
+  /// Returns whether a row has some values, compared as foreign keys do.
+  func exists(_ table: SyncTable, _ columns: [String], _ values: [Value]) throws -> Bool {
+    try connection.firstRow("SELECT 1 FROM \(name(table)) WHERE \(equal(columns, values))") != nil
+  }
+
+  /// Returns the rows whose columns reference a row with some values.
+  func referencing(
+    _ table: SyncTable, _ columns: [String], _ values: [Value]
+  ) throws -> [(key: [Value], values: [String: Value])] {
+    try matching(table, equal(columns, values))
+  }
+
+  private func equal(_ columns: [String], _ values: [Value]) -> SQL {
+    SQL(
+      joining: zip(columns, values).map { column, value -> SQL in
+        "\(identifier: column) = \(value)"
+      }, separator: " AND ")
+  }
+
+  /// Returns another row that has the unique values of a change, or nil if there is none.
+  func rowWithUniqueValues(
+    _ table: SyncTable, _ index: [String], _ change: RowMerge.Change
+  ) throws -> (key: [Value], values: [String: Value])? {
+    var values = try current(table, change.key) ?? [:]
+    values.merge(change.new) { $1 }
+    let wanted = index.compactMap { values[$0] }
+    guard wanted.count == index.count, !wanted.contains(.null) else { return nil }
+    return try matching(table, equal(index, wanted)).first { $0.key != change.key }
+  }
+
+  // MARK: - Lists
+
+  /// Returns the position of the link to a target that is nearest to a position, or nil if there is
+  /// none.
+  func nearestPosition(
+    _ table: SyncTable, _ owner: Value, _ target: Value, _ position: Int64
+  ) throws -> Int64? {
+    let positions = try connection.rows(
+      """
+      SELECT position FROM \(name(table)) WHERE owner = \(owner) AND target = \(target)
+      ORDER BY position
+      """, as: Int64.self)
+    return positions.min { left, right in
+      position.distanceMagnitude(to: left) < position.distanceMagnitude(to: right)
+    }
+  }
+
+  /// Returns a free position as close behind a taken one as possible.
+  func freePosition(_ table: SyncTable, _ key: [Value]) throws -> Int64 {
+    guard case .integer(var last) = key[1] else { return 0 }
+    let later = try connection.rows(
+      """
+      SELECT position FROM \(name(table)) WHERE owner = \(key[0]) AND position > \(last)
+      ORDER BY position
+      """, as: Int64.self)
+    for next in later {
+      let gap = last.distanceMagnitude(to: next)
+      if gap > 1 { return last + Int64(gap / 2) }
+      last = next
+    }
+    let (end, isTooGreat) = last.addingReportingOverflow(1 << 20)
+    guard !isTooGreat else {
+      throw SQLiteError(.full, "the list in “\(table.name)” has no position left")
+    }
+    return end
+  }
+}
+
+extension Int64 {
+  fileprivate func distanceMagnitude(to other: Int64) -> UInt64 {
+    self < other
+      ? UInt64(bitPattern: other &- self) : UInt64(bitPattern: self &- other)
+  }
+}
+
+extension SyncLog {
+  /// Returns the values of a row before the last entry before `id` that removed it.
+  static func removedRow(
+    _ table: SyncTable, _ key: [Value], before id: EntryID, _ connection: Connection
+  ) throws -> [String: Value]? {
+    var end = id
+    while true {
+      let entries = try entries(
+        where: "(time, device) < (\(end.time.bits), \(end.device)) AND isApplied = 1",
+        isDescending: true, atMost: 1 << 20, connection)
+      guard let last = entries.last else { return nil }
+      for entry in entries {
+        for patched in try entry.change().tables
+        where asciiLowercased(patched.name) == asciiLowercased(table.name) {
+          guard let names = patched.columns else { continue }
+          for row in patched.rows where row.kind == .delete && patched.key(of: row).values == key {
+            var values: [String: Value] = [:]
+            for (name, value) in zip(names, row.old) {
+              if table.columns.contains(name), let value { values[name] = value }
+            }
+            return values
+          }
+        }
+      }
+      end = last.id
+    }
+  }
+}

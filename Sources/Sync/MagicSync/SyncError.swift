@@ -1,0 +1,44 @@
+/// An error of ``Sync``.
+public enum SyncError: Error, Hashable, Sendable {
+  /// The store has objects, and the folder has those of other devices. Begin with an empty store,
+  /// or with a backup of a store that is synced through this folder.
+  case storeNotEmpty
+  /// A synced type references one that isn't synced.
+  case missingType(table: String, references: String)
+  /// A type that isn't synced references a synced one, and its delete rule forbids to remove the
+  /// referenced object. Other devices can't know such a reference.
+  case restrictingReference(table: String, references: String)
+  /// The synced type has no table of its own.
+  case unsuitableType(String)
+  /// A transaction changed too many rows for one entry. Split it.
+  case tooManyRows
+  /// Another device has removed this one. Its changes since then are kept: create the `Sync` again,
+  /// and the device takes part with a new identity.
+  case deviceWasRemoved
+  /// The store is in a cluster, which has no entry of each transaction.
+  case unsuitableStore
+  /// The lost edit of a conflict can't be restored, because another row is in its place or a
+  /// constraint forbids it.
+  case notRestorable(String)
+}
+
+extension SyncError: CustomStringConvertible {
+  /// A description of the error and what to do.
+  public var description: String {
+    switch self {
+    case .storeNotEmpty:
+      "the store has objects, and the folder has those of other devices; begin with an empty store"
+    case .missingType(let table, let references):
+      "“\(table)” is synced, but “\(references)”, which it references, is not; sync both"
+    case .restrictingReference(let table, let references):
+      "“\(table)” is not synced, but it forbids to remove rows of “\(references)”, which is; use "
+        + "another delete rule, or sync both"
+    case .unsuitableType(let type): "“\(type)” is neither an object nor a record"
+    case .tooManyRows: "the transaction changed too many rows to be synced; split it"
+    case .deviceWasRemoved:
+      "another device has removed this one; open the sync again to take part with a new identity"
+    case .unsuitableStore: "a store in a cluster cannot be synced through a folder"
+    case .notRestorable(let reason): "the edit cannot be restored: \(reason)"
+    }
+  }
+}

@@ -1,0 +1,213 @@
+import Essentials
+import MagicHistory
+import SQLiteAssets
+import SQLiteCore
+import SQLiteHistory
+import SQLiteObjects
+
+/// One exchange of a ``Sync`` with its folder.
+struct SyncPass {
+  /// The size in bytes up to which entries become one file.
+  static let batchSize = 1 << 20
+  /// The size in bytes of the parts of an asset.
+  static let assetPartSize = 4 << 20
+  /// The size in bytes of the batches that are read before they are applied.
+  private static let readSize = 16 << 20
+
+  let sync: Sync
+  private var report = SyncReport()
+
+  init(_ sync: Sync) { self.sync = sync }
+
+  private var database: Database { sync.magic.database }
+
+  /// Runs `body` in a transaction of the store. Its changes of synced rows are recorded only if it
+  /// doesn't call ``SyncRecorder/applying(_:_:)``.
+  private func write<Result: Sendable>(
+    _ body: @escaping @Sendable (Connection) throws -> Result
+  ) async throws -> Result {
+    try await sync.magic.database.withoutTransaction { connection in
+      try connection.transaction { try body(connection) }
+    }
+  }
+
+  mutating func run() async throws -> SyncReport {
+    try await send()
+    let present = try await sync.folder.list().compactMap { SyncFileName($0) }
+    try await receive(present)
+    try await confirm()
+    try await removeFiles(present)
+    report.conflictCount = try await database.read { try SyncConflict.count($0) }
+    return report
+  }
+}
+
+// Sending.
+extension SyncPass {
+  /// Assigns this device's new entries to batches, and writes the batches that the folder lacks.
+  ///
+  /// The assignment is committed before the first file is written, so that a batch has the same
+  /// content if writing it has to be repeated.
+  private mutating func send() async throws {
+    let device = sync.device
+    let pending = try await write { connection in
+      try SyncOutbox(connection, device).assign()
+      return try SyncOutbox(connection, device).unwritten()
+    }
+    for (index, number) in pending.enumerated() {
+      try Task.checkCancellation()
+      sync.report(.sending(done: index, total: pending.count))
+      let (name, deviceName) = (sync.name, sync.deviceName)
+      let batch = try await database.read { connection in
+        try SyncOutbox(connection, device).batch(number, group: name, deviceName: deviceName)
+      }
+      try await sendAssets(of: batch)
+      let file = SyncFileName.batch(device: device, number: number)
+      _ = try await sync.folder.create(file.text, try sync.format.seal(batch.bytes, as: file))
+      try await write { connection in try SyncOutbox(connection, device).markWritten(number) }
+      report.sentCount += batch.entries.count
+    }
+  }
+
+  /// Writes the contents of the assets that a batch adds, in parts.
+  private func sendAssets(of batch: SyncBatch) async throws {
+    var sent: Set<AssetDigest> = []
+    for entry in batch.entries {
+      for asset in try Patch(content: entry.rows).addedAssets
+      where sent.insert(asset.sha256).inserted {
+        try await sendAsset(asset.sha256)
+      }
+    }
+  }
+
+  private func sendAsset(_ digest: AssetDigest) async throws {
+    let assets = sync.magic.assets
+    let found = try await database.read { connection in
+      try connection.firstRow(
+        "SELECT id FROM main.magicdata_asset WHERE sha256 = \(digest.bytes) AND content IS NULL",
+        as: AssetID.self
+      ).map { try assets.open($0, in: connection) }
+    }
+    // The asset has been replaced since. The batch that replaces it follows.
+    guard let reader = found else { return }
+    let count = max(1, (reader.record.size + Self.assetPartSize - 1) / Self.assetPartSize)
+    for part in 0..<count {
+      let name = SyncFileName.asset(digest: digest.description, part: part)
+      if try await sync.folder.read(name.text) != nil { continue }
+      let bytes = try await reader.read(Self.assetPartSize, at: part * Self.assetPartSize)
+      _ = try await sync.folder.create(name.text, try sync.format.seal(bytes, as: name))
+    }
+  }
+}
+
+// Receiving.
+extension SyncPass {
+  /// Reads the next batches of each device and applies them.
+  private mutating func receive(_ present: [SyncFileName]) async throws {
+    let device = sync.device
+    var numbers: [String: Set<Int64>] = [:]
+    for case .batch(let other, let number) in present where other != device {
+      numbers[other, default: []].insert(number)
+    }
+    let total = numbers.values.reduce(0) { $0 + $1.count }
+    var done = 0
+    while true {
+      let received = try await database.read { try SyncPeers($0).vector(of: device) }
+      var batches: [SyncBatch] = []
+      var size = 0
+      for (other, numbers) in numbers.sorted(by: { $0.key < $1.key }) {
+        var next = (received[other] ?? 0) + 1
+        while size < Self.readSize, numbers.contains(next) {
+          sync.report(.receiving(done: done, total: total))
+          let name = SyncFileName.batch(device: other, number: next)
+          guard let (batch, count) = try await read(name), try await isUsable(batch) else { break }
+          batches.append(batch)
+          size += count
+          done += 1
+          next += 1
+        }
+        if size < Self.readSize, !numbers.contains(next), let later = numbers.filter({ $0 > next }).min() {
+          _ = later
+          note(.missingFile(name: SyncFileName.batch(device: other, number: next).text))
+        }
+      }
+      guard !batches.isEmpty else { return }
+      sync.report(.applying)
+      try await apply(batches)
+      report.receivedCount += batches.reduce(0) { $0 + $1.entries.count }
+    }
+  }
+
+  private mutating func note(_ problem: SyncProblem) {
+    if !report.problems.contains(problem) { report.problems.append(problem) }
+  }
+
+  /// Reads a batch. Returns nil if it can't be used yet.
+  private mutating func read(_ name: SyncFileName) async throws -> (SyncBatch, size: Int)? {
+    guard case .batch(let device, let number) = name,
+      let file = try await sync.folder.read(name.text)
+    else { return nil }
+    do throws(SyncFileFault) {
+      let batch = try SyncBatch(sync.format.open(file, as: name))
+      guard batch.device == device, batch.number == number else { throw .damaged }
+      guard batch.group == sync.name else {
+        note(.otherSync(name: name.text))
+        return nil
+      }
+      let ahead = batch.clock.date.timeIntervalSinceNow
+      if ahead > 86_400 { note(.wrongClock(device: device, ahead: .seconds(Int64(ahead)))) }
+      return (batch, file.count)
+    } catch {
+      switch error {
+      case .damaged: note(.damagedFile(name: name.text))
+      case .newerFormat: note(.newerFormat(name: name.text))
+      case .wrongKey: note(.wrongKey(name: name.text))
+      }
+      return nil
+    }
+  }
+
+  /// Returns whether the store has the tables, columns and assets that a batch needs. Fetches
+  /// missing assets.
+  private mutating func isUsable(_ batch: SyncBatch) async throws -> Bool {
+    let patches: [Patch]
+    do {
+      patches = try batch.entries.map { try Patch(content: $0.rows) }
+    } catch {
+      note(.damagedFile(name: SyncFileName.batch(device: batch.device, number: batch.number).text))
+      return false
+    }
+    let tables = sync.tables
+    let missing = try await database.read { connection in
+      try tables.missing(for: patches, connection)
+    }
+    if let missing {
+      note(.newerSchema(device: batch.device, table: missing.table, column: missing.column))
+      return false
+    }
+    return true
+  }
+
+  private func apply(_ batches: [SyncBatch]) async throws {
+    let tables = sync.tables
+    try await write { connection in
+      try SyncRecorder.applying(connection) {
+        for batch in batches {
+          guard try SyncPeers(connection).receive(batch) else { continue }
+          try SyncClock.advance(to: batch.clock, connection)
+          for entry in batch.entries {
+            try SyncLog.insert(entry, batch: batch.number, connection)
+          }
+        }
+        _ = try Replay(connection: connection, tables: tables).run()
+      }
+    }
+  }
+
+  /// Writes a batch without entries if this device has received some since its last batch, so that
+  /// others can delete what all devices have.
+  private mutating func confirm() async throws {}
+
+  /// Deletes own files that no device needs any more.
+  private mutating func removeFiles(_ present: [SyncFileName]) async throws {}
+}
