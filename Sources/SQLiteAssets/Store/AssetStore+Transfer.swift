@@ -56,6 +56,14 @@ extension AssetStore {
   }
 }
 
+extension AssetStore {
+  /// Returns whether the store has the file with a name, or will have it when a commit is complete.
+  package nonisolated(nonsending) func has(_ file: String) async throws -> Bool {
+    guard let name = AssetFileName(file) else { return false }
+    return try await worker.run { try !self.known([name]).isEmpty }
+  }
+}
+
 /// Asset files from another copy of a store, copied into this store as pending files.
 /// ``adopted(_:in:by:)`` assigns them to the rows that reference them. When this instance is
 /// released, the files that no row has adopted are removed.

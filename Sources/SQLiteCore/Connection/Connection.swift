@@ -36,6 +36,8 @@ public final class Connection {
     /// A closure that adds the SQL functions of higher layers. It is called when a statement uses a
     /// function that SQLite doesn't know, or compiles SQL of the schema.
     var addFunctions: (@Sendable (Connection) throws -> Void)?
+    /// Returns the range of the keys that new rows get, or nil if it isn't limited.
+    var keyRange: (@Sendable () -> ClosedRange<Int64>?)?
     /// Whether this is the writer connection.
     var isWriter = false
     /// The position of this connection among those that its database has opened, starting with 1.
@@ -106,6 +108,9 @@ public final class Connection {
   }
 
   deinit { close() }
+
+  /// The range of the integer keys that new rows get, or nil if it isn't limited.
+  package var keyRange: ClosedRange<Int64>? { environment.keyRange?() }
 
   /// Turns an unused writer connection into a reader.
   ///

@@ -113,7 +113,7 @@ final class DatabaseFile: Sendable {
         feed: shared.feed, claims: shared.claims, content: shared.content,
         commits: shared.commits, watch: watch,
         users: { shared.users(besides: $0) }, writerSetups: forReading ? nil : writerSetups,
-        addFunctions: options.addFunctions, isWriter: !forReading, number: number,
+        addFunctions: options.addFunctions, keyRange: { shared.keys.withLock { $0 } }, isWriter: !forReading, number: number,
         cacheCapacity: options.statementCacheCapacity, busyTimeout: options.busyTimeout,
         usesPreupdateHook: options.usesPreupdateHook,
         allowsSchemaDamage: options.allowsSchemaDamage,

@@ -112,6 +112,13 @@ extension Connection {
   /// Returns the greatest key in the table of a type, or 0 if the table has no rows. If keys are
   /// never reused, the keys of deleted rows count, too.
   package func greatestKey(of plan: TablePlan) throws(SQLiteError) -> Int64 {
+    if let range = keyRange {
+      let key: SQL = "\(identifier: plan.keys[0])"
+      let greatest = try firstRow(
+        "\(plan.select("max(\(key))")) WHERE \(key) BETWEEN \(range.lowerBound) AND \(range.upperBound)",
+        as: Int64?.self)
+      return (greatest ?? nil) ?? range.lowerBound - 1
+    }
     let greatest: SQL = "coalesce(max(\(identifier: plan.keys[0])), 0)"
     let present = try firstRow(plan.select(greatest), as: Int64.self) ?? 0
     guard case .autoIncremented = plan.key, try tableExists("sqlite_sequence") else {

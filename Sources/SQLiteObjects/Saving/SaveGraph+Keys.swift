@@ -10,7 +10,9 @@ extension SaveGraph.Transaction {
   /// Reserves keys for the new objects of each type for which ``SaveGraph/Kind/needsKeys`` is true.
   /// Call it before the first row is written.
   mutating func reserveKeys() throws {
-    for (kind, known) in graph.kinds.enumerated() where known.needsKeys {
+    let hasRange = connection.keyRange != nil
+    for (kind, known) in graph.kinds.enumerated()
+    where known.needsKeys || hasRange && known.newCount > 0 {
       inserts[kind].firstKey = try reserve(known)
     }
   }
@@ -30,6 +32,10 @@ extension SaveGraph.Transaction {
   ///   the database.
   private func reserve(_ kind: SaveGraph.Kind) throws -> Int64 {
     let plan = kind.plan
+    if let range = connection.keyRange {
+      // Other devices insert rows with keys of other ranges, which SQLite's counter would follow.
+      return try max(connection.greatestKey(of: plan.rows), range.lowerBound - 1) + 1
+    }
     let used = max(0, try connection.greatestKey(of: plan.rows), kind.greatestOwnKey ?? 0)
     let (last, isTooGreat) = used.addingReportingOverflow(Int64(kind.newCount))
     guard !isTooGreat else {

@@ -111,29 +111,56 @@ extension SyncPass {
     }
     let total = numbers.values.reduce(0) { $0 + $1.count }
     var done = 0
+    var waiting: [String: (batch: SyncBatch, size: Int)] = [:]
+    let download = try SyncDownload()
     while true {
       let received = try await database.read { try SyncPeers($0).vector(of: device) }
       var batches: [SyncBatch] = []
       var size = 0
-      for (other, numbers) in numbers.sorted(by: { $0.key < $1.key }) {
-        var next = (received[other] ?? 0) + 1
-        while size < Self.readSize, numbers.contains(next) {
-          sync.report(.receiving(done: done, total: total))
+      var reached = received
+      var stopped: Set<String> = []
+      // A batch is applied after those that its device had, which may be in a later file of another
+      // device.
+      var isProgress = true
+      while isProgress, size < Self.readSize {
+        isProgress = false
+        for (other, numbers) in numbers.sorted(by: { $0.key < $1.key })
+        where !stopped.contains(other) {
+          let next = (reached[other] ?? 0) + 1
           let name = SyncFileName.batch(device: other, number: next)
-          guard let (batch, count) = try await read(name), try await isUsable(batch) else { break }
-          batches.append(batch)
-          size += count
+          guard numbers.contains(next) else {
+            if numbers.contains(where: { $0 > next }) { note(.missingFile(name: name.text)) }
+            stopped.insert(other)
+            continue
+          }
+          sync.report(.receiving(done: done, total: total))
+          var found = waiting[other]
+          if found?.batch.number != next { found = try await read(name, download) }
+          guard let found else {
+            stopped.insert(other)
+            continue
+          }
+          waiting[other] = found
+          guard found.batch.vector.allSatisfy({ $0 == device || reached[$0, default: 0] >= $1 })
+          else { continue }
+          batches.append(found.batch)
+          reached[other] = next
+          size += found.size
           done += 1
-          next += 1
+          isProgress = true
         }
-        if size < Self.readSize, !numbers.contains(next), let later = numbers.filter({ $0 > next }).min() {
-          _ = later
-          note(.missingFile(name: SyncFileName.batch(device: other, number: next).text))
+      }
+      for (other, found) in waiting where reached[other, default: 0] < found.batch.number {
+        for (third, number) in found.batch.vector
+        where third != device && reached[third, default: 0] < number {
+          note(
+            .missingFile(
+              name: SyncFileName.batch(device: third, number: reached[third, default: 0] + 1).text))
         }
       }
       guard !batches.isEmpty else { return }
       sync.report(.applying)
-      try await apply(batches)
+      try await apply(batches, download)
       report.receivedCount += batches.reduce(0) { $0 + $1.entries.count }
     }
   }
@@ -143,10 +170,13 @@ extension SyncPass {
   }
 
   /// Reads a batch. Returns nil if it can't be used yet.
-  private mutating func read(_ name: SyncFileName) async throws -> (SyncBatch, size: Int)? {
+  private mutating func read(
+    _ name: SyncFileName, _ download: SyncDownload
+  ) async throws -> (batch: SyncBatch, size: Int)? {
     guard case .batch(let device, let number) = name,
       let file = try await sync.folder.read(name.text)
     else { return nil }
+    let found: SyncBatch
     do throws(SyncFileFault) {
       let batch = try SyncBatch(sync.format.open(file, as: name))
       guard batch.device == device, batch.number == number else { throw .damaged }
@@ -156,7 +186,7 @@ extension SyncPass {
       }
       let ahead = batch.clock.date.timeIntervalSinceNow
       if ahead > 86_400 { note(.wrongClock(device: device, ahead: .seconds(Int64(ahead)))) }
-      return (batch, file.count)
+      found = batch
     } catch {
       switch error {
       case .damaged: note(.damagedFile(name: name.text))
@@ -165,11 +195,14 @@ extension SyncPass {
       }
       return nil
     }
+    return try await isUsable(found, download) ? (found, file.count) : nil
   }
 
   /// Returns whether the store has the tables, columns and assets that a batch needs. Fetches
   /// missing assets.
-  private mutating func isUsable(_ batch: SyncBatch) async throws -> Bool {
+  private mutating func isUsable(
+    _ batch: SyncBatch, _ download: SyncDownload
+  ) async throws -> Bool {
     let patches: [Patch]
     do {
       patches = try batch.entries.map { try Patch(content: $0.rows) }
@@ -185,22 +218,43 @@ extension SyncPass {
       note(.newerSchema(device: batch.device, table: missing.table, column: missing.column))
       return false
     }
+    let assets = sync.magic.assets
+    for asset in patches.flatMap(\.addedAssets) {
+      if try await assets.has(asset.file) { continue }
+      guard try await download.fetch(asset, from: sync.folder, sync.format) else {
+        note(.missingAsset(sha256: asset.sha256.description))
+        return false
+      }
+    }
     return true
   }
 
-  private func apply(_ batches: [SyncBatch]) async throws {
+  private func apply(_ batches: [SyncBatch], _ download: SyncDownload) async throws {
     let tables = sync.tables
+    let assets = sync.magic.assets
+    let patches = try batches.flatMap { try $0.entries.map { try Patch(content: $0.rows) } }
+    let names = Set(patches.flatMap(\.addedAssets).map(\.file))
+    let received = try await assets.work {
+      try ReceivedAssets(names, from: download.path, to: assets)
+    }
+    let rows = patches.map(\.assetRows)
+    let keys = rows.reduce(into: Set<Value>()) { $0.formUnion($1.keys) }
+    let oldFiles = rows.reduce(into: Set<String>()) { $0.formUnion($1.oldFiles) }
     try await write { connection in
-      try SyncRecorder.applying(connection) {
-        for batch in batches {
-          guard try SyncPeers(connection).receive(batch) else { continue }
-          try SyncClock.advance(to: batch.clock, connection)
-          for entry in batch.entries {
-            try SyncLog.insert(entry, batch: batch.number, connection)
+      try received.adopted(keys, in: connection) {
+        try SyncRecorder.applying(connection) {
+          for batch in batches {
+            guard try SyncPeers(connection).receive(batch) else { continue }
+            try SyncClock.advance(to: batch.clock, connection)
+            for entry in batch.entries {
+              try SyncLog.insert(entry, batch: batch.number, connection)
+            }
           }
+          _ = try Replay(connection: connection, tables: tables).run()
         }
-        _ = try Replay(connection: connection, tables: tables).run()
       }
+      try assets.markUnreferenced(oldFiles, in: connection)
+      withExtendedLifetime(download) {}
     }
   }
 

@@ -41,7 +41,9 @@ struct Replay {
     for table in ["magicdata_sync_conflict", "magicdata_sync_alias"] {
       let device: SQL = table == "magicdata_sync_alias" ? "author" : "device"
       let renamed = SQL(
-        unchecked: "(time, \(device.text)) IN (SELECT time, device FROM main.magicdata_sync_log WHERE isApplied = 0)")
+        unchecked:
+          "(time, \(device.text)) IN (SELECT time, device FROM main.magicdata_sync_log WHERE isApplied = 0)"
+      )
       try connection.executeChange("DELETE FROM main.\(identifier: table) WHERE \(renamed)")
     }
   }
@@ -49,8 +51,12 @@ struct Replay {
   private func redo() throws -> Int {
     var count = 0
     while true {
-      let entries = try SyncLog.entries(
+      var entries = try SyncLog.entries(
         where: "isApplied = 0", atMost: Replay.groupSize, connection)
+      guard let device = entries.first?.id.device else { return count }
+      // Successive entries of one device expect each other's values. Combining those of several
+      // devices would hide their conflicts.
+      entries = Array(entries.prefix { $0.id.device == device })
       guard let last = entries.last else { return count }
       count += entries.count
       if try apply(Patch.combining(entries.map { try $0.patch() })) {

@@ -252,7 +252,9 @@ final class RowMerge {
         var merged = change
         merged.key = other.key
         merged.new[table.keys[0]] = nil
-        return try attemptOrLose(merged, error) { try self.replace(other.values, by: merged.new, merged, .sameKey) }
+        return try attemptOrLose(merged, error) {
+          try self.replace(other.values, by: merged.new, merged, .sameKey)
+        }
       }
       let taken = index.filter { change.new[$0] != nil }
       let lost = change.new.filter { taken.contains($0.key) }
@@ -275,7 +277,9 @@ final class RowMerge {
   private func attemptOrLose(
     _ change: Change, _ error: SQLiteError, _ body: () throws -> Void
   ) throws {
-    let (conflictCount, writtenCount, deletedCount) = (conflicts.count, written.count, deleted.count)
+    let (conflictCount, writtenCount, deletedCount) = (
+      conflicts.count, written.count, deleted.count
+    )
     do {
       try connection.savepoint { try body() }
     } catch let error as SQLiteError where error.code.primary == .constraint {

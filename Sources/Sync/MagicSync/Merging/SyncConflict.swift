@@ -82,7 +82,8 @@ extension SyncConflict: CustomStringConvertible {
     case .uniqueValue: "“\(table)”: \(columns) has a unique value that another row already has"
     case .sameKey: "“\(table)”: two rows with the same key became one; \(columns) differed"
     case .reference: "“\(table)”: \(columns) referenced a removed row"
-    case .row: "“\(table)”: a row could not be inserted: \(message ?? "a row that it requires was removed")"
+    case .row:
+      "“\(table)”: a row could not be inserted: \(message ?? "a row that it requires was removed")"
     }
   }
 }
