@@ -48,26 +48,16 @@ struct Replay {
     }
   }
 
+  /// Applies the entries one by one. Applying several together could hide a conflict that another
+  /// device finds, for example if the second one deletes the row with which the first one conflicts.
   private func redo() throws -> Int {
     var count = 0
     while true {
-      var entries = try SyncLog.entries(
+      let entries = try SyncLog.entries(
         where: "isApplied = 0", atMost: Replay.groupSize, connection)
-      guard let device = entries.first?.id.device else { return count }
-      // Successive entries of one device expect each other's values. Combining those of several
-      // devices would hide their conflicts.
-      entries = Array(entries.prefix { $0.id.device == device })
-      guard let last = entries.last else { return count }
+      guard !entries.isEmpty else { return count }
       count += entries.count
-      if try apply(Patch.combining(entries.map { try $0.patch() })) {
-        try connection.executeChange(
-          """
-          UPDATE main.magicdata_sync_log SET isApplied = 1, effect = NULL
-          WHERE isApplied = 0 AND (time, device) <= (\(last.id.time.bits), \(last.id.device))
-          """)
-      } else {
-        for entry in entries { try redo(entry) }
-      }
+      for entry in entries { try redo(entry) }
     }
   }
 
