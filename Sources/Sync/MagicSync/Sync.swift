@@ -23,7 +23,7 @@ public final class Sync: Sendable {
   /// The name of the sync, which all devices have in common.
   public let name: String
 
-  let magic: MagicData
+  let magic: SyncedStore
   let folder: any SyncFolder
   let format: SyncFileFormat
   let tables: SyncedTables
@@ -31,9 +31,12 @@ public final class Sync: Sendable {
   private let registration: Registration
   private let state = Mutex(State())
   private let gate = PassGate()
+  /// The store, which stays open while this instance exists. Nil if the store owns this instance.
+  private let retainedStore: Mutex<MagicData?>
 
   private struct State {
     var status = SyncStatus.idle
+    var lastReport: SyncReport?
     var listeners: [Int: AsyncStream<SyncStatus>.Continuation] = [:]
     var count = 0
   }
@@ -59,8 +62,9 @@ public final class Sync: Sendable {
     objects: [any MagicObject.Type]? = nil, records: [any Record.Type] = [],
     deviceName: String = "", cipher: (any SyncCipher)? = nil
   ) async throws {
-    self.magic = magic
-    self.folder = folder
+    self.magic = SyncedStore(magic)
+    retainedStore = Mutex(magic)
+    self.folder = CheckedSyncFolder(folder)
     self.name = name
     self.deviceName = deviceName
     format = SyncFileFormat(cipher: cipher)
@@ -113,82 +117,75 @@ public final class Sync: Sendable {
   /// arrived. If the call fails or is cancelled half way, nothing is half applied, and the next
   /// call continues.
   ///
+  /// Errors of the folder aren't thrown, because most of them pass: a share that isn't connected, a
+  /// full disk, a file that can't be read. The report contains ``SyncProblem/folder(description:)``.
+  /// What can be received is received even if nothing can be written.
+  ///
   /// - Returns: A report, with what in the folder can't be used yet.
   /// - Throws: ``SyncError/deviceWasRemoved``; `SQLiteError` if the store can't be read or written;
-  ///   `AssetError` if a file of an asset can't be read or written; any error of the folder;
-  ///   `CancellationError` if the task was cancelled.
+  ///   `AssetError` if a file of an asset can't be read or written; `CancellationError` if the task
+  ///   was cancelled.
   @discardableResult
   public func once() async throws -> SyncReport {
     try await gate.run {
-      defer { self.report(.idle) }
+      var end = SyncStatus.idle
+      defer { self.report(end) }
       var pass = SyncPass(self)
-      return try await pass.run()
+      let report = try await pass.run()
+      if let problem = report.folderProblem { end = .waiting(problem) }
+      state.withLock { $0.lastReport = report }
+      return report
     }
   }
 
-  /// Exchanges changes until the task is cancelled: after each local transaction, and regularly for
-  /// those of other devices. Errors of the folder are retried.
+  /// Lets the store own this instance.
+  func releaseStore() { retainedStore.withLock { $0 = nil } }
+
+  /// The report of the last exchange, or nil if there was none yet.
+  public var lastReport: SyncReport? { state.withLock { $0.lastReport } }
+
+  /// Exchanges changes until the task is cancelled: about a second after a transaction of this
+  /// process, and regularly to receive those of other devices.
   ///
-  /// - Parameter interval: The time after which the folder is read again.
-  /// - Throws: The errors of ``once()`` other than those of the folder. `CancellationError` when
-  ///   the task is cancelled.
-  public func run(every interval: Duration = .seconds(5)) async throws {
-    let (commits, continuation) = AsyncStream.makeStream(
-      of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    let subscription = magic.database.subscribe(to: .tables) { _ in continuation.yield() }
-    defer { withExtendedLifetime(subscription) {} }
+  /// If the folder can't be read or written, the status becomes ``SyncStatus/waiting(_:)``, and the
+  /// exchange is repeated. The time between two attempts doubles up to a minute. A transaction ends
+  /// it earlier.
+  ///
+  /// - Parameters:
+  ///   - interval: The time after which the folder is read again.
+  ///   - body: A closure that is called with the report of each exchange.
+  /// - Throws: The errors of ``once()``. `CancellationError` when the task is cancelled.
+  public func run(
+    every interval: Duration = .seconds(5),
+    _ body: @escaping @Sendable (SyncReport) -> Void = { _ in }
+  ) async throws {
+    let alarm = SyncAlarm(magic.database, tables)
+    var pace = SyncPace(interval)
     while true {
-      try Task.checkCancellation()
-      do {
-        try await once()
-      } catch let error as SyncFolderError {
-        report(.idle)
-        _ = error
-      }
-      await withTaskGroup { group in
-        group.addTask { try? await Task.sleep(for: interval) }
-        group.addTask {
-          for await _ in commits { return }
-        }
-        await group.next()
-        group.cancelAll()
-      }
+      let report = try await once()
+      body(report)
+      let wasWoken = try await alarm.wait(pace.pause(hasFailed: report.folderProblem != nil))
+      if wasWoken { pace.restart() }
     }
   }
 }
 
 /// Lets one pass run at a time. Others wait.
-private actor PassGate {
-  private var isRunning = false
-  private var waiting: [CheckedContinuation<Void, Never>] = []
+private struct PassGate: Sendable {
+  private let isBusy = Awaited(false)
 
-  nonisolated func run<Result: Sendable>(
-    _ body: @Sendable () async throws -> Result
-  ) async throws -> Result {
-    await enter()
-    do {
-      let result = try await body()
-      await leave()
-      return result
-    } catch {
-      await leave()
-      throw error
+  /// - Throws: The errors of `body`; `CancellationError` if the task was cancelled while it waited.
+  func run<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {
+    while true {
+      try Task.checkCancellation()
+      let mayEnter = isBusy.withLock { isBusy in
+        defer { isBusy = true }
+        return !isBusy
+      }
+      if mayEnter { break }
+      await isBusy.wait { !$0 }
     }
-  }
-
-  private func enter() async {
-    if !isRunning {
-      isRunning = true
-      return
-    }
-    await withCheckedContinuation { waiting.append($0) }
-  }
-
-  private func leave() {
-    if waiting.isEmpty {
-      isRunning = false
-    } else {
-      waiting.removeFirst().resume()
-    }
+    defer { isBusy.change { $0 = false } }
+    return try await body()
   }
 }

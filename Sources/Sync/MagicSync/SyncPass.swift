@@ -32,11 +32,16 @@ struct SyncPass {
   }
 
   mutating func run() async throws -> SyncReport {
-    try await send()
-    let present = try await sync.folder.list().compactMap { SyncFileName($0) }
-    try await receive(present)
-    try await confirm()
-    try await removeFiles(present)
+    // A folder that can't be written may still be read.
+    do {
+      try await send()
+    } catch let failure as SyncFolderFailure { note(failure.problem) }
+    do {
+      let present = try await sync.folder.list().compactMap { SyncFileName($0) }
+      try await receive(present)
+      try await confirm()
+      try await removeFiles(present)
+    } catch let failure as SyncFolderFailure { note(failure.problem) }
     report.conflictCount = try await database.read { try SyncConflict.count($0) }
     return report
   }
@@ -135,7 +140,12 @@ extension SyncPass {
           }
           sync.report(.receiving(done: done, total: total))
           var found = waiting[other]
-          if found?.batch.number != next { found = try await read(name, download) }
+          if found?.batch.number != next {
+            found = nil
+            do {
+              found = try await read(name, download)
+            } catch let failure as SyncFolderFailure { note(failure.problem) }
+          }
           guard let found else {
             stopped.insert(other)
             continue
@@ -166,6 +176,8 @@ extension SyncPass {
   }
 
   private mutating func note(_ problem: SyncProblem) {
+    // Each file of an unreachable folder has an error. One is enough.
+    if case .folder = problem, report.folderProblem != nil { return }
     if !report.problems.contains(problem) { report.problems.append(problem) }
   }
 

@@ -51,6 +51,8 @@ public enum SyncStatus: Hashable, Sendable {
   case receiving(done: Int, total: Int)
   /// The changes of other devices are being applied.
   case applying
+  /// The last exchange couldn't read or write the folder. ``Sync/run(every:_:)`` repeats it.
+  case waiting(SyncProblem)
 }
 
 /// The outcome of one pass of a ``Sync``.
@@ -63,4 +65,9 @@ public struct SyncReport: Hashable, Sendable {
   public internal(set) var conflictCount = 0
   /// What in the folder can't be used yet.
   public internal(set) var problems: [SyncProblem] = []
+
+  /// The error of the folder that ended the exchange early, or nil.
+  var folderProblem: SyncProblem? {
+    problems.first { if case .folder = $0 { true } else { false } }
+  }
 }
