@@ -235,7 +235,15 @@ let package = Package(
       path: "Tests/UndoHelper", swiftSettings: settings),
     tests(of: "MagicTesting", ["Conformance", "MagicData", "MagicHistory", "MagicTemplates"]),
     tests(of: "MagicObservation", ["MagicData"]),
-    tests(of: "MagicSync", ["MagicData", "MagicHistory", "MagicTemplates"]),
+    tests(of: "MagicSync", ["SyncHelper", "SyncWorkload", "MagicData", "MagicHistory", "MagicTemplates"]),
+    .target(
+      name: "SyncWorkload",
+      dependencies: ["MagicData", "MagicSync", "MagicTemplates", "TestSupport"],
+      path: "Tests/SyncWorkload", swiftSettings: settings),
+    // Edits a store and exchanges its changes until the process is killed.
+    .executableTarget(
+      name: "SyncHelper", dependencies: ["SyncWorkload", "MagicData", "MagicSync"],
+      path: "Tests/SyncHelper", swiftSettings: settings),
     tests(of: "Tour", ["Conformance", "MagicCluster", "MagicData", "Terminal"]),
     tests(of: "MagicDataTool", ["MagicData", "Platform", "Terminal"]),
     tests(of: "Service", ["MagicData"]),

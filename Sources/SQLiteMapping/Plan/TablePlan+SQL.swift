@@ -112,13 +112,7 @@ extension Connection {
   /// Returns the greatest key in the table of a type, or 0 if the table has no rows. If keys are
   /// never reused, the keys of deleted rows count, too.
   package func greatestKey(of plan: TablePlan) throws(SQLiteError) -> Int64 {
-    if let range = keyRange {
-      let key: SQL = "\(identifier: plan.keys[0])"
-      let greatest = try firstRow(
-        "\(plan.select("max(\(key))")) WHERE \(key) BETWEEN \(range.lowerBound) AND \(range.upperBound)",
-        as: Int64?.self)
-      return (greatest ?? nil) ?? range.lowerBound - 1
-    }
+    if let range = keyRange { return try lastReservedKey(in: range) }
     let greatest: SQL = "coalesce(max(\(identifier: plan.keys[0])), 0)"
     let present = try firstRow(plan.select(greatest), as: Int64.self) ?? 0
     guard case .autoIncremented = plan.key, try tableExists("sqlite_sequence") else {
@@ -127,6 +121,32 @@ extension Connection {
     let used = try firstRow(
       "SELECT seq FROM sqlite_sequence WHERE name = \(plan.name) COLLATE NOCASE", as: Int64.self)
     return max(present, used ?? 0)
+  }
+
+  /// Reserves consecutive keys for new rows of any tables. They are never reserved again, so that
+  /// no other device mistakes a new row for a deleted one.
+  ///
+  /// - Returns: The first key, or nil if ``keyRange`` is nil.
+  /// - Throws: `SQLiteError`, with `ResultCode.full` if the range has no keys left.
+  package func reserveKeys(_ count: Int) throws(SQLiteError) -> Int64? {
+    guard let range = keyRange else { return nil }
+    let last = try lastReservedKey(in: range)
+    guard range.upperBound - last >= count else {
+      throw SQLiteError(.full, "the sync has no keys left for new rows")
+    }
+    try executeChange(
+      """
+      INSERT INTO main.magicdata_sync VALUES ('lastKey', \(last + Int64(count)))
+      ON CONFLICT (key) DO UPDATE SET value = excluded.value
+      """)
+    return last + 1
+  }
+
+  private func lastReservedKey(in range: ClosedRange<Int64>) throws(SQLiteError) -> Int64 {
+    let last = try firstRow(
+      "SELECT value FROM main.magicdata_sync WHERE key = 'lastKey'", as: Int64.self)
+    guard let last, range.contains(last) else { return range.lowerBound - 1 }
+    return last
   }
 }
 

@@ -309,6 +309,8 @@ struct RecordWriter: ~Copyable {
   private let keyParameter: Int32
   private let binder: RowBinder
   private var statement: Statement
+  /// The connection if it assigns keys of a range.
+  private let connection: Connection?
 
   init(_ write: RecordWrite, _ plan: RecordPlan, on connection: Connection) throws {
     // The throwing calls come first, because a noncopyable value must not be left partially
@@ -319,6 +321,7 @@ struct RecordWriter: ~Copyable {
     self.plan = plan
     keyParameter = plan.keyParameter
     self.statement = statement
+    self.connection = connection.keyRange == nil ? nil : connection
   }
 
   /// Binds a value, and a new UUID if the value has no key and its type generates UUIDs. Returns
@@ -344,6 +347,8 @@ struct RecordWriter: ~Copyable {
     // The SQL generates all other kinds of keys.
     if plan.type.primaryKeyType == .uuid {
       try statement.bind(plan.newUUID(), at: Int(keyParameter))
+    } else if let key = try connection?.reserveKeys(1) {
+      try statement.bind(key, at: Int(keyParameter))
     }
     return false
   }

@@ -32,10 +32,7 @@ extension SaveGraph.Transaction {
   ///   the database.
   private func reserve(_ kind: SaveGraph.Kind) throws -> Int64 {
     let plan = kind.plan
-    if let range = connection.keyRange {
-      // Other devices insert rows with keys of other ranges, which SQLite's counter would follow.
-      return try max(connection.greatestKey(of: plan.rows), range.lowerBound - 1) + 1
-    }
+    if let first = try connection.reserveKeys(kind.newCount) { return first }
     let used = max(0, try connection.greatestKey(of: plan.rows), kind.greatestOwnKey ?? 0)
     let (last, isTooGreat) = used.addingReportingOverflow(Int64(kind.newCount))
     guard !isTooGreat else {

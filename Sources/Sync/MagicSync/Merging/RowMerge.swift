@@ -15,8 +15,10 @@ final class RowMerge {
     /// The key of the row.
     var key: [Value]
     /// The expected values. For an update, only of the changed columns.
-    let old: [String: Value]
+    var old: [String: Value]
     var new: [String: Value]
+    /// Whether only triggers and foreign key actions changed the row.
+    let isIndirect: Bool
   }
 
   /// The conflicts so far, in their order.
@@ -29,6 +31,8 @@ final class RowMerge {
   private let id: EntryID
   private let rows: SyncRows
   private var hasAliases: Bool
+  /// The changes of the entry.
+  private var changes: [Change] = []
   /// The rows that may violate a foreign key: written ones, and deleted ones that may be referenced.
   private var written: [(table: SyncTable, key: [Value])] = []
   private var deleted: [(table: SyncTable, key: [Value], values: [String: Value])] = []
@@ -51,7 +55,8 @@ final class RowMerge {
         stuck.append((change, error))
       }
     }
-    for change in try changes(patch) { try attempt(change) }
+    changes = try changes(of: patch)
+    for change in changes where !change.table.isList { try attempt(change) }
     // A row may have to wait for another one that gives up a unique value.
     var count = Int.max
     while !stuck.isEmpty, stuck.count < count {
@@ -61,12 +66,13 @@ final class RowMerge {
       for (change, _) in waiting { try attempt(change) }
     }
     for (change, error) in stuck { try performWithoutUniqueValues(change, error) }
+    try mergeLinks(changes.filter(\.table.isList))
     try settleReferences()
   }
 
   // MARK: - Changes
 
-  private func changes(_ patch: Patch) throws -> [Change] {
+  private func changes(of patch: Patch) throws -> [Change] {
     var changes: [Change] = []
     for patched in patch.tables {
       guard let table = try schema.table(patched.name), let names = patched.columns else {
@@ -94,7 +100,10 @@ final class RowMerge {
         }
         guard key.count == table.keys.count else { continue }
         changes.append(
-          try translated(Change(table: table, kind: row.kind, key: key, old: old, new: new)))
+          try translated(
+            Change(
+              table: table, kind: row.kind, key: key, old: old, new: new,
+              isIndirect: row.isIndirect)))
       }
     }
     return changes
@@ -113,6 +122,9 @@ final class RowMerge {
       if let value = change.new[column], let target = try alias(key.referencedTable, value) {
         change.new[column] = target
       }
+      if let value = change.old[column], let target = try alias(key.referencedTable, value) {
+        change.old[column] = target
+      }
       // The key of a link contains references.
       if let place = change.table.keys.firstIndex(of: column),
         let target = try alias(key.referencedTable, change.key[place])
@@ -124,13 +136,31 @@ final class RowMerge {
   }
 
   private func alias(_ table: String, _ key: Value) throws -> Value? {
-    guard case .integer(let number) = key else { return nil }
-    return try connection.firstRow(
+    guard case .integer(var number) = key else { return nil }
+    var found: Value?
+    // The row that has taken the place of another one may have been replaced, too.
+    while found != key,
+      let target = try connection.firstRow(
+        """
+        SELECT target FROM main.magicdata_sync_alias
+        WHERE name = \(asciiLowercased(table)) AND device = '' AND key = \(number)
+        """, as: Int64.self)
+    {
+      (number, found) = (target, .integer(target))
+    }
+    return found
+  }
+
+  /// Records that a row has taken the place of another one.
+  private func addAlias(_ table: SyncTable, _ key: Int64, _ target: Int64) throws {
+    aliases.append((asciiLowercased(table.name), key, target))
+    hasAliases = true
+    try connection.executeChange(
       """
-      SELECT target FROM main.magicdata_sync_alias
-      WHERE name = \(asciiLowercased(table)) AND device = '' AND key = \(number)
-      """, as: Int64.self
-    ).map { .integer($0) }
+      INSERT INTO main.magicdata_sync_alias
+      VALUES (\(asciiLowercased(table.name)), '', \(key), \(target), \(id.time.bits), \(id.device))
+      ON CONFLICT DO NOTHING
+      """)
   }
 
   // MARK: - Rows
@@ -150,27 +180,34 @@ final class RowMerge {
       written.append((table, change.key))
       return
     }
-    if table.isList {
-      guard current["target"] != change.new["target"] else { return }
-      var moved = change
-      moved.new["position"] = .integer(try rows.freePosition(table, change.key))
-      moved.key[1] = moved.new["position"] ?? .null
-      return try insert(moved)
-    }
     try replace(current, by: change.new, change, .sameKey)
   }
 
   private func update(_ change: Change) throws {
     let table = change.table
     guard let current = try rows.current(table, change.key) else {
-      if table.isList, let moved = try movedLink(change) { return try update(moved) }
       var row = try removedRow(table, change.key) ?? [:]
       row.merge(change.new) { $1 }
       conflicts.append(
         SyncConflict(.changeOfRemoved, table.name, change.key, lost: change.new, row: row))
       return
     }
-    try replace(current, by: change.new, change, .value)
+    var new = change.new
+    if change.isIndirect {
+      // A reference to a removed row became NULL. A later reference to another row stays.
+      for column in referencing(table) where new[column] == .null {
+        if current[column] != change.old[column] { new[column] = nil }
+      }
+    }
+    try replace(current, by: new, change, .value)
+  }
+
+  /// The columns of a table that reference rows.
+  private func referencing(
+    _ table: SyncTable, where condition: (ForeignKey) -> Bool = { _ in true }
+  ) -> [String] {
+    let names = table.foreignKeys.filter(condition).flatMap(\.columns).map(asciiLowercased)
+    return table.columns.filter { names.contains(asciiLowercased($0)) }
   }
 
   /// Sets the values of a change. The current values that the change didn't expect lose.
@@ -193,10 +230,13 @@ final class RowMerge {
 
   private func delete(_ change: Change) throws {
     let table = change.table
-    guard let current = try rows.current(table, change.key),
-      !table.isList || current["target"] == change.old["target"]
-    else {
-      if table.isList, let moved = try movedLink(change) { try delete(moved) }
+    guard let current = try rows.current(table, change.key) else { return }
+    // The row was removed with another one that it no longer references.
+    if change.isIndirect,
+      referencing(table, where: { $0.onDelete.uppercased() == "CASCADE" }).contains(where: {
+        current[$0] != change.old[$0]
+      })
+    {
       return
     }
     try rows.delete(table, change.key)
@@ -208,16 +248,97 @@ final class RowMerge {
     }
   }
 
-  /// Returns the change of a list's link with the position that it has now: that of the nearest
-  /// link to the same target. Returns nil if there is none.
-  private func movedLink(_ change: Change) throws -> Change? {
-    guard let target = change.old["target"], case .integer(let position) = change.key[1],
-      let place = try rows.nearestPosition(change.table, change.key[0], target, position)
-    else { return nil }
-    var moved = change
-    moved.key[1] = .integer(place)
-    moved.new["position"] = nil
-    return moved
+  // MARK: - Lists
+
+  private struct Owner: Hashable {
+    let table: String
+    let key: Value
+  }
+
+  private struct Link {
+    let position: Int64
+    let target: Value
+  }
+
+  /// Applies the changes of lists. A link is identified by its target; if it has another position
+  /// than expected, the nearest link to the target is meant.
+  private func mergeLinks(_ changes: [Change]) throws {
+    var lists: [Owner: (table: SyncTable, removed: [Link], added: [Link])] = [:]
+    var order: [Owner] = []
+    for change in changes {
+      guard case .integer(let position) = change.key[1] else { continue }
+      let owner = Owner(table: change.table.name, key: change.key[0])
+      if lists[owner] == nil {
+        lists[owner] = (change.table, [], [])
+        order.append(owner)
+      }
+      if change.kind != .insert, let target = change.old["target"] {
+        lists[owner]?.removed.append(Link(position: position, target: target))
+      }
+      if change.kind != .delete, let target = change.new["target"] {
+        lists[owner]?.added.append(Link(position: position, target: target))
+      }
+    }
+    for owner in order {
+      guard let list = lists[owner] else { continue }
+      try mergeLinks(list.table, owner.key, removed: list.removed, added: list.added)
+    }
+  }
+
+  private func mergeLinks(
+    _ table: SyncTable, _ owner: Value, removed: [Link], added: [Link]
+  ) throws {
+    var others: [Link] = []
+    for link in removed {
+      let key = [owner, .integer(link.position)]
+      if try rows.current(table, key)?["target"] == link.target {
+        try rows.delete(table, key)
+      } else {
+        others.append(link)
+      }
+    }
+    var missing: [Value: Int] = [:]
+    for link in others {
+      if let place = try rows.nearestPosition(table, owner, link.target, link.position) {
+        try rows.delete(table, [owner, .integer(place)])
+      } else {
+        missing[link.target, default: 0] += 1
+      }
+    }
+    // A link that is removed and added was moved. If another device has removed it, it stays removed.
+    let removedCounts = removed.reduce(into: [Value: Int]()) { $0[$1.target, default: 0] += 1 }
+    var left = added.reduce(into: [Value: Int]()) { $0[$1.target, default: 0] += 1 }
+    for (target, count) in left {
+      let all = removedCounts[target] ?? 0
+      left[target] = count - max(0, (missing[target] ?? 0) - (all - min(all, count)))
+    }
+    for link in added {
+      let values: [String: Value] = [
+        "owner": owner, "position": .integer(link.position), "target": link.target,
+      ]
+      guard let count = left[link.target], count > 0 else {
+        conflicts.append(
+          SyncConflict(
+            .changeOfRemoved, table.name, [owner, .integer(link.position)],
+            lost: ["target": link.target], row: values))
+        continue
+      }
+      left[link.target] = count - 1
+      try insertLink(table, owner, link, values)
+    }
+  }
+
+  private func insertLink(
+    _ table: SyncTable, _ owner: Value, _ link: Link, _ values: [String: Value]
+  ) throws {
+    var (key, values) = ([owner, .integer(link.position)], values)
+    if let current = try rows.current(table, key) {
+      if current["target"] == link.target { return }
+      key[1] = .integer(try rows.freePosition(table, key))
+      values["position"] = key[1]
+    }
+    try rows.insert(table, values)
+    written.append((table, key))
   }
 
   /// Returns the values that a row had before an earlier entry removed it.
@@ -235,30 +356,24 @@ final class RowMerge {
   private func performWithoutUniqueValues(_ change: Change, _ error: SQLiteError) throws {
     var change = change
     let table = change.table
-    for index in table.uniqueIndexes {
+    /// The row with which an inserted one is merged.
+    var merged: [String: Value]?
+    // The natural key comes first, because it determines the row.
+    for index in table.uniqueIndexes.sorted(by: { one, _ in one == [table.naturalKey] }) {
       guard let other = try rows.rowWithUniqueValues(table, index, change) else { continue }
-      if change.kind == .insert, let natural = table.naturalKey, index == [natural],
+      if change.kind == .insert, merged == nil, let natural = table.naturalKey, index == [natural],
         case .integer(let key) = change.key[0], case .integer(let target) = other.key[0]
       {
         // The same object was inserted twice.
-        aliases.append((asciiLowercased(table.name), key, target))
-        hasAliases = true
-        try connection.executeChange(
-          """
-          INSERT INTO main.magicdata_sync_alias
-          VALUES (\(asciiLowercased(table.name)), '', \(key), \(target), \(id.time.bits), \(id.device))
-          ON CONFLICT DO NOTHING
-          """)
-        var merged = change
-        merged.key = other.key
-        merged.new[table.keys[0]] = nil
-        return try attemptOrLose(merged, error) {
-          try self.replace(other.values, by: merged.new, merged, .sameKey)
-        }
+        try addAlias(table, key, target)
+        change.key = other.key
+        change.new[table.keys[0]] = nil
+        merged = other.values
+        continue
       }
       let taken = index.filter { change.new[$0] != nil }
       let lost = change.new.filter { taken.contains($0.key) }
-      if change.kind == .update {
+      if change.kind == .update || merged != nil {
         for column in taken { change.new[column] = nil }
       } else {
         guard let column = taken.first(where: { !table.notNull.contains($0) }) else { continue }
@@ -270,7 +385,13 @@ final class RowMerge {
           .uniqueValue, table.name, change.key, lost: lost,
           kept: kept.filter { lost.keys.contains($0.key) }, message: error.message))
     }
-    try attemptOrLose(change, error) { try perform(change) }
+    try attemptOrLose(change, error) {
+      if let merged {
+        try self.replace(merged, by: change.new, change, .sameKey)
+      } else {
+        try self.perform(change)
+      }
+    }
   }
 
   /// Runs `body`. If a constraint still rejects the change, it is lost.
@@ -331,8 +452,9 @@ final class RowMerge {
         continue
       }
       let isRequired = !["CASCADE", "SET NULL"].contains(foreign.onDelete.uppercased())
-      if isRequired, columns == parent.keys, let row = try removedRow(parent, values) {
+      if isRequired, columns == parent.keys, let row = try removedRow(parent, values),
         try reinsert(parent, values, row)
+      {
         continue
       }
       try rows.delete(table, key)
@@ -342,13 +464,56 @@ final class RowMerge {
     }
   }
 
-  /// Inserts a removed row again, because another row requires it.
+  /// Inserts a removed row again, because another row requires it. If another row has its natural
+  /// key now, the references lead to that one instead.
+  ///
+  /// - Returns: False if a constraint forbids it.
   private func reinsert(
     _ table: SyncTable, _ key: [Value], _ row: [String: Value]
-  ) throws {
+  ) throws -> Bool {
+    var row = row
+    for index in table.uniqueIndexes {
+      let change = Change(
+        table: table, kind: .insert, key: key, old: [:], new: row, isIndirect: false)
+      guard let other = try rows.rowWithUniqueValues(table, index, change) else { continue }
+      if let natural = table.naturalKey, index == [natural], case .integer(let number) = key[0],
+        case .integer(let target) = other.key[0]
+      {
+        try addAlias(table, number, target)
+        try redirect(table, key, to: other.key)
+        return true
+      }
+      guard let column = index.first(where: { !table.notNull.contains($0) }) else { return false }
+      conflicts.append(
+        SyncConflict(
+          .uniqueValue, table.name, key, lost: row.filter { $0.key == column }))
+      row[column] = .null
+    }
     try rows.insert(table, row)
     written.append((table, key))
     conflicts.append(SyncConflict(.removal, table.name, key, lost: [:], kept: row))
+    return true
+  }
+
+  /// Makes all references to a removed row reference another one.
+  private func redirect(_ table: SyncTable, _ key: [Value], to other: [Value]) throws {
+    for (child, foreign) in try schema.references(to: table.name)
+    where foreign.columns.count == 1
+      && (foreign.referencedColumns.isEmpty || foreign.referencedColumns == table.keys)
+    {
+      let column = foreign.columns[0]
+      for (childKey, _) in try rows.referencing(child, [column], key) {
+        var newKey = childKey
+        if let place = child.keys.firstIndex(of: column) { newKey[place] = other[0] }
+        if newKey != childKey, try rows.current(child, newKey) != nil {
+          // The other row has the same link.
+          try rows.delete(child, childKey)
+        } else {
+          try rows.update(child, childKey, [column: other[0]])
+          written.append((child, newKey))
+        }
+      }
+    }
   }
 
   /// Settles the references to a deleted row.
@@ -356,7 +521,14 @@ final class RowMerge {
     to table: SyncTable, _ key: [Value], _ values: [String: Value]
   ) throws {
     if try rows.current(table, key) != nil { return }
-    for (child, foreign) in try schema.references(to: table.name) {
+    let all = try schema.references(to: table.name)
+    // Rules that forbid the removal come first.
+    let isRequired = { (foreign: ForeignKey) in
+      !["CASCADE", "SET NULL"].contains(foreign.onDelete.uppercased())
+    }
+    for (child, foreign) in all.filter({ isRequired($0.key) })
+      + all.filter({ !isRequired($0.key) })
+    {
       let columns = foreign.referencedColumns.isEmpty ? table.keys : foreign.referencedColumns
       let referenced = columns.compactMap { values[$0] }
       guard referenced.count == foreign.columns.count else { continue }
@@ -375,7 +547,12 @@ final class RowMerge {
             SyncConflict(
               .reference, child.name, childKey,
               lost: current.filter { foreign.columns.contains($0.key) }))
-        default: return try reinsert(table, key, values)
+        default:
+          if try reinsert(table, key, values) { return }
+          try rows.delete(child, childKey)
+          deleted.append((child, childKey, current))
+          conflicts.append(
+            SyncConflict(.row, child.name, childKey, lost: current, row: current))
         }
       }
     }

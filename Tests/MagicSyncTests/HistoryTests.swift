@@ -1,0 +1,105 @@
+import Foundation
+import MagicData
+@testable import MagicSync
+import SyncWorkload
+import TestSupport
+import Testing
+
+/// Random histories of small stores with all kinds of types, relations and rules.
+///
+/// `MAGICDATA_HISTORIES` sets the number of seeds.
+@Suite struct HistoryTests {
+  static let count = ProcessInfo.processInfo.environment["MAGICDATA_HISTORIES"].flatMap { UInt64($0) }
+
+  @Test(.timeLimit(.minutes(40)), arguments: seeds(1...(count ?? 20)))
+  func `edits of all kinds converge and none is lost silently`(seed: UInt64) async throws {
+    var random = SplitMix64(seed: seed)
+    let files = try TestFolder.inMemory()
+    let count = Int.random(in: 2...4, using: &random)
+    var devices: [SyncedStore] = []
+    for index in 0..<count {
+      devices.append(
+        try await SyncedStore(
+          files.file("\(index)"), through: .folder(files.file("shared")), seed: random.next(),
+          device: ["A", "B", "C", "D"][index]))
+    }
+    try await settle(devices)
+    for _ in 0..<50 {
+      let index = Int.random(in: devices.indices, using: &random)
+      if Int.random(in: 0..<5, using: &random) == 0 {
+        try await devices[index].sync.once()
+      } else {
+        try devices[index].edit()
+      }
+    }
+    try await settle(devices)
+    try await check(devices, "seed \(seed)")
+  }
+}
+
+/// A device of a history.
+struct SyncedStore {
+  let magic: MagicData
+  let sync: Sync
+  var editor: SyncEditor
+  private(set) var edits: [SyncEdit] = []
+  private(set) var identities: [String: [Int64: String]] = [:]
+
+  init(_ path: String, through folder: some SyncFolder, seed: UInt64, device: String) async throws {
+    magic = try await MagicData(path: path)
+    magic.assets.minimumFileSize = 20
+    try SyncModels.prepareTables(magic)
+    sync = try await Sync(
+      magic, through: folder, objects: SyncModels.objects, records: SyncModels.records,
+      deviceName: device)
+    editor = SyncEditor(seed: seed, device: device, hasAssets: false)
+  }
+
+  mutating func edit() throws {
+    if let edit = try editor.edit(magic) { edits.append(edit) }
+    try note()
+  }
+
+  /// Records which rows have which natural keys.
+  mutating func note() throws {
+    let found = try magic.database.read { try SyncDump($0).identities }
+    for (table, numbers) in found { identities[table, default: [:]].merge(numbers) { $1 } }
+  }
+}
+
+/// Runs passes until two rounds in a row have exchanged nothing.
+func settle(_ devices: [SyncedStore]) async throws {
+  var quiet = 0
+  var problems: [SyncProblem] = []
+  for _ in 0..<200 where quiet < 2 {
+    var isQuiet = true
+    problems = []
+    for device in devices {
+      let report = try await device.sync.once()
+      if report.sentCount + report.receivedCount > 0 || !report.problems.isEmpty { isQuiet = false }
+      problems += report.problems
+    }
+    quiet = isQuiet ? quiet + 1 : 0
+  }
+  #expect(quiet == 2, "the exchange does not end: \(problems)")
+}
+
+/// Checks settled stores: they are equal and intact, and no edit was lost silently.
+func check(_ devices: [SyncedStore], _ name: String) async throws {
+  let differences = try await SyncCheck.differences(devices.map(\.magic))
+  #expect(differences == [], "\(name)")
+  for device in devices {
+    let faults = try await SyncCheck.faults(device.magic)
+    #expect(faults == [], "\(name)")
+  }
+  let edits = devices.flatMap(\.edits)
+  let identities = devices.reduce(into: [String: [Int64: String]]()) { all, device in
+    for (table, numbers) in device.identities { all[table, default: [:]].merge(numbers) { $1 } }
+  }
+  let losses = try await devices[0].magic.database.read { connection in
+    try SyncOracle(
+      edits, SyncConflict.all(connection), identities: identities, connection
+    ).losses()
+  }
+  #expect(losses == [], "\(name)")
+}

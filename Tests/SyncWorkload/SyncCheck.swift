@@ -1,0 +1,93 @@
+package import MagicData
+@testable import MagicSync
+import MagicTemplates
+import SQLiteAssets
+import SQLiteCore
+
+/// Checks of a store after an exchange.
+package enum SyncCheck {
+  /// Returns what is wrong with a store by itself.
+  package static func faults(_ magic: MagicData) async throws -> [String] {
+    let (faults, assets) = try await magic.database.read { connection in
+      var faults: [String] = []
+      let integrity = try connection.rows("PRAGMA integrity_check", as: String.self)
+      if integrity != ["ok"] { faults += integrity }
+      for (table, row) in try connection.rows(
+        "SELECT \"table\", rowid FROM pragma_foreign_key_check", as: String.self, Int64?.self)
+      {
+        faults.append("foreign key of \(table) \(row ?? -1)")
+      }
+      return (
+        faults, try connection.rows("SELECT id FROM magicdata_asset", as: AssetID.self)
+      )
+    }
+    var found = faults
+    for id in assets {
+      do {
+        let reader = try await magic.assets.open(id)
+        if SHA256.digest(of: try await reader.readAll()) != reader.record.sha256 {
+          found.append("asset \(id) differs")
+        }
+      } catch { found.append("asset \(id): \(error)") }
+    }
+    // Full-text indexes verify themselves with a special insertion.
+    found += try await magic.database.withoutTransaction { connection in
+      try connection.transaction {
+        var faults: [String] = []
+        for name in try connection.rows(
+          "SELECT name FROM sqlite_schema WHERE sql LIKE 'CREATE VIRTUAL TABLE%fts5%'",
+          as: String.self)
+        {
+          do {
+            try connection.executeChange(
+              "INSERT INTO main.\(identifier: name) (\(identifier: name), rank) VALUES ('integrity-check', 1)"
+            )
+          } catch { faults.append("full-text index \(name): \(error)") }
+        }
+        return faults
+      }
+    }
+    return found
+  }
+
+  /// Returns the differences of stores that must be equal, with their conflicts.
+  package static func differences(_ stores: [MagicData]) async throws -> [String] {
+    guard let first = stores.first else { return [] }
+    var found: [String] = []
+    let base = try await first.database.read { (try rows($0), try SyncConflict.all($0)) }
+    for (number, store) in stores.enumerated().dropFirst() {
+      let difference = try await store.difference(from: first)
+      if !difference.isEmpty { found.append("store \(number): \(difference)") }
+      let other = try await store.database.read { (try rows($0), try SyncConflict.all($0)) }
+      if other.0 != base.0, difference.isEmpty {
+        let lines = Set(base.0).symmetricDifference(other.0).sorted()
+        found.append("store \(number): rows \(lines)")
+      }
+      if other.1 != base.1 {
+        found.append(
+          "store \(number): \(other.1.count) conflicts, \(base.1.count) in the first store")
+      }
+    }
+    return found
+  }
+
+  /// Returns all rows of the synced tables, with positions of links.
+  private static func rows(_ connection: Connection) throws -> [String] {
+    var found: [String] = []
+    for table in try connection.rows(
+      """
+      SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'
+        AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+        AND (name NOT LIKE 'magicdata\\_%' ESCAPE '\\' OR name = 'magicdata_asset')
+      """, as: String.self)
+    {
+      // The names of files may differ.
+      let columns = try connection.columns(of: table).map(\.name)
+      let list = columns.map { "quote(\"\($0)\")" }.joined(separator: " || '|' || ")
+      found += try connection.rows(
+        SQL(unchecked: "SELECT '\(table) ' || \(list) FROM \"\(table)\" ORDER BY 1"),
+        as: String.self)
+    }
+    return found
+  }
+}
