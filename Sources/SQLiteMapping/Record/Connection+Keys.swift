@@ -14,7 +14,9 @@ extension Connection {
     case .unique: return nil
     case .uuid: return plan.newUUID()
     case .computedInt, .autoIncrement:
-      let greatest = try reading(plan, without: 0) { try greatestKey(of: plan.table) }
+      let greatest = try reading(plan, without: (keyRange?.lowerBound ?? 1) - 1) {
+        try greatestKey(of: plan.table)
+      }
       guard greatest < .max else {
         throw SQLiteError(.full, "no integer key is left: the greatest possible key is in use")
       }

@@ -17,6 +17,13 @@ import Synchronization
 /// hold one. All devices apply the same transactions in the same order, so that their stores become
 /// equal. If two devices have made different changes to the same data, the later one wins, and the
 /// other one is a ``SyncConflict``.
+///
+/// New objects, and new records whose keys the store assigns, get integer keys of a range that
+/// belongs to the device. If SQL of your own inserts a row without a key, SQLite chooses the key,
+/// and another device may choose the same one. Insert such rows with keys of your own, such as
+/// UUIDs. Two rows with the same key become one, which is a conflict of the kind
+/// ``SyncConflict/Kind/sameKey``. The key of a removed row is not assigned again, except for
+/// records with `PrimaryKeyType.computedInt`.
 public final class Sync: Sendable {
   /// The identity of this device in the sync: 32 hexadecimal digits.
   public let device: String

@@ -42,6 +42,23 @@ enum SyncTables {
       """)
   }
 
+  /// Returns the key of the row that has taken the place of another one, or nil if none has.
+  static func alias(of key: Value, in table: String, _ connection: Connection) throws -> Value? {
+    guard case .integer(var number) = key else { return nil }
+    var found: Value?
+    // The row that has taken the place of another one may have been replaced, too.
+    while found != key,
+      let target = try connection.firstRow(
+        """
+        SELECT target FROM main.magicdata_sync_alias
+        WHERE name = \(asciiLowercased(table)) AND device = '' AND key = \(number)
+        """, as: Int64.self)
+    {
+      (number, found) = (target, .integer(target))
+    }
+    return found
+  }
+
   static func text(_ key: String, _ connection: Connection) throws -> String? {
     guard case .text(let text)? = try value(key, connection) else { return nil }
     return text

@@ -136,19 +136,7 @@ final class RowMerge {
   }
 
   private func alias(_ table: String, _ key: Value) throws -> Value? {
-    guard case .integer(var number) = key else { return nil }
-    var found: Value?
-    // The row that has taken the place of another one may have been replaced, too.
-    while found != key,
-      let target = try connection.firstRow(
-        """
-        SELECT target FROM main.magicdata_sync_alias
-        WHERE name = \(asciiLowercased(table)) AND device = '' AND key = \(number)
-        """, as: Int64.self)
-    {
-      (number, found) = (target, .integer(target))
-    }
-    return found
+    try SyncTables.alias(of: key, in: table, connection)
   }
 
   /// Records that a row has taken the place of another one.

@@ -3,23 +3,32 @@ public import SQLiteCore
 
 /// An edit that lost against a concurrent one of another device.
 ///
-/// All devices have the same conflicts. A conflict stays in the store until you acknowledge it.
+/// All devices find the same conflicts. A conflict stays in a store until you acknowledge it there
+/// with ``Sync/acknowledge(_:)`` or ``Sync/restore(_:)``.
+///
+/// ``table`` and ``key`` identify the row. The row of an object is in the table of its type, and its
+/// key is the `z_index` of the object. The link table of a property that is a collection is named
+/// after the type and the property, for example `Island_people`. Its rows are the links: the
+/// `owner`, the `target`, and the `position` in a list or the `key` in a dictionary. If the
+/// contents of an asset were replaced on two devices, the table is `magicdata_asset`.
 public struct SyncConflict: Hashable, Sendable, Identifiable {
   /// What happened to the lost edit.
   public enum Kind: Int64, Hashable, Sendable {
-    /// Two devices set the same property. The later value is kept.
+    /// Two devices set the same property, or moved the same link of a list. The later value is
+    /// kept.
     case value = 1
-    /// A property was set here, and the row was removed there. The row stays removed.
+    /// A row was changed that another device had removed. The row stays removed.
     case changeOfRemoved = 2
-    /// A row was changed here, and removed there later. The row stays removed.
+    /// A row was removed that another device had changed, or to which it had added rows. The row
+    /// stays removed.
     case removalOfChanged = 3
-    /// A row was removed here, but another device has made it required. The row is kept.
+    /// A row was removed, but another device has made it required. The row is kept.
     case removal = 4
-    /// Two devices chose the same unique value. The earlier row keeps it.
+    /// Two devices chose the same unique value. The row that has it first keeps it.
     case uniqueValue = 5
     /// Two devices inserted rows with the same primary key. They are one row, with the later values.
     case sameKey = 6
-    /// A row references a row that was removed. The reference is now NULL.
+    /// A row references a row that another device has removed. The reference is now NULL.
     case reference = 7
     /// A row could not be inserted, because a row that it requires was removed, or because a
     /// constraint forbids it.
@@ -32,27 +41,35 @@ public struct SyncConflict: Hashable, Sendable, Identifiable {
     let number: Int64
   }
 
-  /// The identity of the conflict, which is the same on all devices.
+  /// The identity of the conflict.
   public let id: ID
   /// What happened to the edit.
   public let kind: Kind
   /// The name of the table.
   public let table: String
-  /// The primary key of the row.
+  /// The primary key of the row, in the order of the key's columns.
   public let key: [Value]
-  /// The values of the edit that lost, by the names of the columns.
+  /// The values of the edit that lost, by the names of the columns. Empty for
+  /// ``Kind/removal``.
   public let lost: [String: Value]
   /// The values that the row has instead, by the names of the columns. Empty if the row doesn't
   /// exist.
   public let kept: [String: Value]
-  /// All values of the row with which ``Sync/restore(_:)`` inserts it again; empty if the row
-  /// exists.
-  let row: [String: Value]
-  /// SQLite's message if a constraint rejected the edit; nil otherwise.
+  /// All values of the row with which ``Sync/restore(_:)`` inserts it again. Empty if the row
+  /// exists, unless it is a moved link.
+  var row: [String: Value]
+  /// The rows of the assets that ``row`` or ``lost`` contain and that were removed.
+  var assets: [[String: Value]] = []
+  /// SQLite's description of the constraint that rejected the edit; nil if there is none. It
+  /// contains names of tables and columns, but no values.
   public let message: String?
 
-  /// The time of the later one of the two edits, by the clock of its device.
+  /// The time of the transaction in which the conflict was found, by the clock of its device. This
+  /// is the later one of the two edits.
   public var date: Date { id.entry.time.date }
+
+  /// Whether the conflict is about the content of an asset.
+  var isAsset: Bool { asciiLowercased(table) == "magicdata_asset" }
 
   init(
     _ kind: Kind, _ table: String, _ key: [Value], lost: [String: Value],
@@ -97,7 +114,10 @@ extension SyncConflict {
     writer.append(table)
     writer.append(Int64(key.count))
     for value in key { writer.append(value) }
-    for values in [lost, kept, row] {
+    // `holdFiles` searches for the name of the table.
+    writer.append(assets.isEmpty ? "" : "magicdata_asset")
+    writer.append(Int64(assets.count))
+    for values in [lost, kept, row] + assets {
       writer.append(Int64(values.count))
       for (name, value) in values.sorted(by: { $0.key < $1.key }) {
         writer.append(name)
@@ -127,9 +147,12 @@ extension SyncConflict {
       }
       return values
     }
+    _ = try reader.text()
+    let assetCount = try reader.count()
     lost = try values()
     kept = try values()
     row = try values()
+    for _ in 0..<assetCount { assets.append(try values()) }
     let message = try reader.text()
     self.message = message.isEmpty ? nil : message
   }
@@ -146,11 +169,19 @@ extension SyncConflict {
   }
 
   /// Returns the conflicts that haven't been acknowledged, in the order of their entries.
-  static func all(_ connection: Connection) throws -> [SyncConflict] {
-    try connection.rows(
+  ///
+  /// - Parameters:
+  ///   - connection: The connection.
+  ///   - withAssets: Whether to return only those that contain rows of assets.
+  static func all(
+    _ connection: Connection, withAssets: Bool = false
+  ) throws -> [SyncConflict] {
+    let filter: SQL =
+      withAssets ? "instr(content, CAST('magicdata_asset' AS BLOB)) > 0" : "1"
+    return try connection.rows(
       """
       SELECT time, device, number, content FROM main.magicdata_sync_conflict AS c
-      WHERE \(isOpen) ORDER BY time, device, number
+      WHERE \(filter) AND \(isOpen) ORDER BY time, device, number
       """, as: Int64.self, String.self, Int64.self, [UInt8].self
     ).map { time, device, number, content in
       try SyncConflict(
