@@ -238,7 +238,7 @@ let package = Package(
     tests(of: "MagicSync", ["SyncHelper", "SyncWorkload", "MagicData", "MagicHistory", "MagicTemplates"]),
     .target(
       name: "SyncWorkload",
-      dependencies: ["MagicData", "MagicSync", "MagicTemplates", "TestSupport"],
+      dependencies: ["MagicData", "MagicSync", "MagicTemplates", "SQLiteHistory", "TestSupport"],
       path: "Tests/SyncWorkload", swiftSettings: settings),
     // Edits a store and exchanges its changes until the process is killed.
     .executableTarget(

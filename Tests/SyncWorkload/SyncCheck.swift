@@ -3,6 +3,7 @@ package import MagicData
 import MagicTemplates
 import SQLiteAssets
 import SQLiteCore
+import SQLiteHistory
 
 /// Checks of a store after an exchange.
 package enum SyncCheck {
@@ -64,11 +65,36 @@ package enum SyncCheck {
         found.append("store \(number): rows \(lines)")
       }
       if other.1 != base.1 {
+        print(try await firstDifference(first, store))
         found.append(
-          "store \(number): \(other.1.count) conflicts, \(base.1.count) in the first store")
+          "store \(number): conflicts \(Set(other.1).symmetricDifference(base.1).map { "\($0.id) \($0.kind) \($0.table) \($0.key) \($0.lost)" })")
       }
     }
     return found
+  }
+
+  /// Returns the first entry whose changes differ in two stores, for searching a fault.
+  package static func firstDifference(_ one: MagicData, _ other: MagicData) async throws -> String {
+    func log(_ magic: MagicData) async throws -> [(EntryID, [String])] {
+      try await magic.database.read { connection in
+        try SyncLog.entries(where: "1", atMost: .max, connection).map { entry in
+          (
+            entry.id,
+            try entry.change().tables.flatMap { table in
+              table.rows.map { "\(table.name) \($0.kind) \($0.old) \($0.new)" }
+            }.sorted()
+          )
+        }
+      }
+    }
+    let (first, second) = (try await log(one), try await log(other))
+    for ((id, rows), (otherID, otherRows)) in zip(first, second) {
+      if id != otherID { return "\(id) \(otherID)" }
+      if rows != otherRows {
+        return "\(id) \(Set(rows).symmetricDifference(otherRows).sorted().joined(separator: "\n"))\n=\n\(rows.joined(separator: "\n"))"
+      }
+    }
+    return "none"
   }
 
   /// Returns all rows of the synced tables, with positions of links.

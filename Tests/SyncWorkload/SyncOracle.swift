@@ -12,6 +12,9 @@ package struct SyncOracle {
   private let conflicts: [Named]
   private var changes: [Place: [(edit: SyncEdit, change: SyncEdit.Change)]] = [:]
 
+  /// The columns that reference rows with which their row is removed.
+  private static let cascades: Set = ["Match.away", "Ticket.match", "Street.town"]
+
   private struct Place: Hashable {
     let table: String
     let row: String
@@ -112,7 +115,15 @@ package struct SyncOracle {
     if change.isInsert == false {
       let isKept =
         kept == nil
-        || others.contains { $0.change.isInsert == true && $0.edit.number != edit.number && !edit.saw($0.edit) }
+        || others.contains {
+          $0.change.isInsert == true && !edit.saw($0.edit)
+            && ($0.edit.device, $0.edit.number) != (edit.device, edit.number)
+        }
+        // The row no longer references the row with which it was removed.
+        || others.contains { other, change in
+          !edit.saw(other) && !other.saw(edit)
+            && change.values.keys.contains { Self.cascades.contains("\(change.table).\($0)") }
+        }
         || isNamed { [.removal, .row, .removalOfChanged].contains($0.kind) }
       return isKept ? [] : ["the removal"]
     }

@@ -47,16 +47,25 @@ final class RowMerge {
   }
 
   func apply(_ patch: Patch) throws {
+    changes = try changes(of: patch)
+    // Rows with natural keys come first, because other rows reference those that take their places.
+    try apply(changes.filter { $0.table.naturalKey != nil })
+    try apply(changes.filter { $0.table.naturalKey == nil && !$0.table.isList })
+    try mergeLinks(changes.filter(\.table.isList).map(translated))
+    try settleReferences()
+  }
+
+  private func apply(_ changes: [Change]) throws {
     var stuck: [(change: Change, error: SQLiteError)] = []
     func attempt(_ change: Change) throws {
+      let change = try translated(change)
       do {
         try connection.savepoint { try perform(change) }
       } catch let error as SQLiteError where error.code.primary == .constraint {
         stuck.append((change, error))
       }
     }
-    changes = try changes(of: patch)
-    for change in changes where !change.table.isList { try attempt(change) }
+    for change in changes { try attempt(change) }
     // A row may have to wait for another one that gives up a unique value.
     var count = Int.max
     while !stuck.isEmpty, stuck.count < count {
@@ -65,9 +74,9 @@ final class RowMerge {
       stuck = []
       for (change, _) in waiting { try attempt(change) }
     }
-    for (change, error) in stuck { try performWithoutUniqueValues(change, error) }
-    try mergeLinks(changes.filter(\.table.isList))
-    try settleReferences()
+    for (change, error) in stuck {
+      try performWithoutUniqueValues(translated(change), error)
+    }
   }
 
   // MARK: - Changes
@@ -100,10 +109,9 @@ final class RowMerge {
         }
         guard key.count == table.keys.count else { continue }
         changes.append(
-          try translated(
-            Change(
-              table: table, kind: row.kind, key: key, old: old, new: new,
-              isIndirect: row.isIndirect)))
+          Change(
+            table: table, kind: row.kind, key: key, old: old, new: new,
+            isIndirect: row.isIndirect))
       }
     }
     return changes
@@ -320,8 +328,7 @@ final class RowMerge {
     _ table: SyncTable, _ owner: Value, _ link: Link, _ values: [String: Value]
   ) throws {
     var (key, values) = ([owner, .integer(link.position)], values)
-    if let current = try rows.current(table, key) {
-      if current["target"] == link.target { return }
+    if try rows.current(table, key) != nil {
       key[1] = .integer(try rows.freePosition(table, key))
       values["position"] = key[1]
     }
@@ -432,6 +439,13 @@ final class RowMerge {
       else { continue }
       let columns = foreign.referencedColumns.isEmpty ? parent.keys : foreign.referencedColumns
       if try rows.exists(parent, columns, values) { continue }
+      if columns == parent.keys, values.count == 1,
+        let target = try alias(parent.name, values[0]),
+        try rows.exists(parent, columns, [target])
+      {
+        try redirect(table, key, foreign.columns[0], to: target)
+        continue
+      }
       let nullable = foreign.columns.filter { !table.notNull.contains($0) }
       if let column = nullable.first {
         try rows.update(table, key, [column: .null])
@@ -491,16 +505,35 @@ final class RowMerge {
     {
       let column = foreign.columns[0]
       for (childKey, _) in try rows.referencing(child, [column], key) {
-        var newKey = childKey
-        if let place = child.keys.firstIndex(of: column) { newKey[place] = other[0] }
-        if newKey != childKey, try rows.current(child, newKey) != nil {
-          // The other row has the same link.
-          try rows.delete(child, childKey)
-        } else {
-          try rows.update(child, childKey, [column: other[0]])
-          written.append((child, newKey))
-        }
+        try redirect(child, childKey, column, to: other[0])
       }
+    }
+  }
+
+  /// Makes one row reference another row.
+  private func redirect(
+    _ table: SyncTable, _ key: [Value], _ column: String, to target: Value
+  ) throws {
+    var newKey = key
+    if let place = table.keys.firstIndex(of: column) { newKey[place] = target }
+    if newKey != key, let other = try rows.current(table, newKey) {
+      // The other row has the same link, or one with the same key or position.
+      guard let current = try rows.current(table, key) else { return }
+      try rows.delete(table, key)
+      if table.isList {
+        newKey[1] = .integer(try rows.freePosition(table, newKey))
+        var moved = current
+        for (name, value) in zip(table.keys, newKey) { moved[name] = value }
+        try rows.insert(table, moved)
+        written.append((table, newKey))
+      } else {
+        let change = Change(
+          table: table, kind: .insert, key: newKey, old: [:], new: current, isIndirect: false)
+        try replace(other, by: current, change, .sameKey)
+      }
+    } else {
+      try rows.update(table, key, [column: target])
+      written.append((table, newKey))
     }
   }
 
