@@ -98,12 +98,16 @@ struct Replay {
 
   /// Applies a patch to rows with the expected values.
   ///
-  /// - Returns: False if a row has other values or a constraint is violated. Nothing has changed
-  ///   then.
+  /// - Returns: False if a row has other values, even those of the patch, or if a constraint is
+  ///   violated. Nothing has changed then.
   private func apply(_ patch: Patch) throws -> Bool {
+    var isExact = true
     do {
-      try connection.savepoint { _ = try HistoryRecording.apply(patch, connection, nil) }
-      return true
+      try connection.savepoint {
+        isExact = try HistoryRecording.apply(patch, connection, nil).skippedCount == 0
+        return isExact ? TransactionOutcome.commit : .rollback
+      }
+      return isExact
     } catch is PatchError {
       return false
     } catch let error as SQLiteError where error.code.primary == .constraint {
