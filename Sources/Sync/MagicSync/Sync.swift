@@ -56,11 +56,13 @@ public final class Sync: Sendable {
   ///   - name: The name of the sync. Devices that use the same folder with other names don't
   ///     exchange anything.
   ///   - objects: The types whose objects are synced, with their links and assets. They must
-  ///     include all types that they reference. If this is nil and `records` is empty, everything
-  ///     in the store is synced.
+  ///     include all types that they reference. If this is nil and `records` is empty, the tables
+  ///     that the last `Sync` of this store chose are synced. If there was none, everything in the
+  ///     store is synced.
   ///   - records: The types whose records are synced.
   ///   - deviceName: The name of this device, for people.
-  ///   - cipher: The cipher of the files, or nil if they aren't encrypted.
+  ///   - cipher: The cipher of the files, or nil if they aren't encrypted. A store that has once
+  ///     been synced with a cipher needs one from then on.
   /// - Throws: ``SyncError`` if the store or a type isn't suitable; `SQLiteError` if the store
   ///   can't be written, or with `ResultCode.misuse` if this libsqlite3 was built without
   ///   `SQLITE_ENABLE_PREUPDATE_HOOK`; any error of the folder.
@@ -88,6 +90,7 @@ public final class Sync: Sendable {
     device = start.device
     magic.database.keyRange = start.keys
     registration = SyncRecorder.start(magic.database, tables)
+    try await storeChoice()
   }
 
   /// What the sync is doing now.

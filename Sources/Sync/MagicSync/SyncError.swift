@@ -17,6 +17,8 @@ public enum SyncError: Error, Hashable, Sendable {
   case deviceWasRemoved
   /// The store is in a cluster, which has no entry of each transaction.
   case unsuitableStore
+  /// The files of this store's sync are encrypted, and there is no cipher.
+  case cipherMissing
   /// The lost edit of a conflict can't be restored, because another row is in its place or a
   /// constraint forbids it.
   case notRestorable(String)
@@ -38,6 +40,8 @@ extension SyncError: CustomStringConvertible {
     case .deviceWasRemoved:
       "another device has removed this one; open the sync again to take part with a new identity"
     case .unsuitableStore: "a store in a cluster cannot be synced through a folder"
+    case .cipherMissing:
+      "the files of this sync are encrypted, but there is no cipher; use the one of the other devices"
     case .notRestorable(let reason): "the edit cannot be restored: \(reason)"
     }
   }

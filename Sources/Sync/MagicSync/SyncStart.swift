@@ -24,6 +24,11 @@ extension SyncedTables {
         keys[asciiLowercased(plan.table)] = plan.properties[primary].name
       }
     }
+    if objects == nil, records.isEmpty,
+      let stored = try await magic.database.read({ try SyncedTables.stored($0) })
+    {
+      (names, keys) = (stored.names, stored.naturalKeys)
+    }
     self.init(names: names, naturalKeys: keys)
     let tables = self
     try await magic.database.withoutTransaction { connection in

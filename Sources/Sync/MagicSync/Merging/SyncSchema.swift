@@ -91,9 +91,17 @@ final class SyncSchema {
       uniqueIndexes: indexes.map { $0.columns.compactMap(\.self) },
       isList: keys == ["owner", "position"]
         && stored.map(\.name) == ["owner", "position", "target"],
-      naturalKey: tables.naturalKeys[lowercased])
+      naturalKey: tables.naturalKeys[lowercased] ?? Self.naturalKey(keys, indexes))
     known[lowercased] = table
     return table
+  }
+
+  /// Returns the natural key of a table that objects were stored in, without knowing their type: the
+  /// primary property has the only UNIQUE constraint, and `z_index` is the primary key.
+  private static func naturalKey(_ keys: [String], _ indexes: [TableIndex]) -> String? {
+    guard keys == ["z_index"] else { return nil }
+    let unique = indexes.filter { !$0.isExplicit && $0.columns.count == 1 }
+    return unique.count == 1 ? unique[0].columns[0] : nil
   }
 
   /// Returns the foreign keys of all tables that reference a table.
