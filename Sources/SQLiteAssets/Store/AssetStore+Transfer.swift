@@ -57,10 +57,14 @@ extension AssetStore {
 }
 
 extension AssetStore {
-  /// Returns whether the store has the file with a name, or will have it when a commit is complete.
-  package nonisolated(nonsending) func has(_ file: String) async throws -> Bool {
-    guard let name = AssetFileName(file) else { return false }
-    return try await worker.run { try !self.known([name]).isEmpty }
+  /// Returns whether a row references the file with a name, or a holder holds it. Other files may
+  /// be removed at any time.
+  package func has(_ file: String, in connection: Connection) throws -> Bool {
+    try connection.firstRow(
+      """
+      SELECT 1 WHERE EXISTS (SELECT 1 FROM main.magicdata_asset WHERE file = \(file))
+        OR \(AssetSchema.isHeld("\(file)", connection))
+      """) != nil
   }
 }
 
@@ -148,6 +152,17 @@ package final class ReceivedAssets: Sendable {
     try store.record(where: "id = \(key)", in: connection)
   }
 
+  /// Adds received files to the store that no row has adopted but a holder needs, as part of the
+  /// open transaction. Call it before the holder holds them, because other files are removed.
+  ///
+  /// - Throws: ``AssetError`` if a file can't be renamed.
+  package func keep(_ names: Set<String>, in connection: Connection) throws {
+    for name in names.compactMap({ AssetFileName($0) }) {
+      guard let content = contents.withLock({ $0.removeValue(forKey: name) }) else { continue }
+      try adopt(content, as: name, connection)
+    }
+  }
+
   /// Ensures that the store has the content of a row, in a file that it already contains or in the
   /// received one, and that this content matches the row.
   private func adopt(_ row: AssetRecord, _ connection: Connection) throws {
@@ -169,15 +184,25 @@ package final class ReceivedAssets: Sendable {
     }
     do {
       try check(row, (content.size, content.sha256), at: source(of: row))
-      guard pendingFolder.rename(content.file, to: name) else {
-        throw AssetError.system(call: "renameat", path: source(of: row), number: EEXIST)
-      }
     } catch {
       pendingFolder.abandon(content.file)
       throw error
     }
+    try adopt(content, as: name, connection)
+  }
+
+  /// Adds a received file to the store with its name.
+  private func adopt(
+    _ content: Content, as name: AssetFileName, _ connection: Connection
+  ) throws {
+    guard store.pendingFolder.rename(content.file, to: name) else {
+      store.pendingFolder.abandon(content.file)
+      throw AssetError.system(
+        call: "renameat", path: store.folder.path(of: name), number: EEXIST)
+    }
     let named = Content(
-      file: name, size: row.size, sha256: row.sha256, bytes: nil, isSynced: content.isSynced)
+      file: name, size: content.size, sha256: content.sha256, bytes: nil,
+      isSynced: content.isSynced)
     try store.adopt(named, in: connection) {}
   }
 

@@ -88,10 +88,18 @@ extension SyncConflict {
 
   /// Holds the asset files that open conflicts need, and releases those that none needs any more.
   /// Call it in each transaction that changes the conflicts.
-  static func holdFiles(_ assets: AssetStore, _ connection: Connection) throws {
+  ///
+  /// - Parameters:
+  ///   - assets: The store of the files.
+  ///   - connection: The writer connection.
+  ///   - received: The files that the transaction has received.
+  static func holdFiles(
+    _ assets: AssetStore, _ connection: Connection, _ received: ReceivedAssets? = nil
+  ) throws {
     let files = try all(connection, withAssets: true).reduce(into: Set<String>()) {
       $0.formUnion($1.assetFiles)
     }
+    try received?.keep(files, in: connection)
     // The release marks the files for removal, but held files aren't removed.
     try assets.release(holder, in: connection)
     try assets.hold(files, for: holder, in: connection)

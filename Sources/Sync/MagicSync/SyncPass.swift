@@ -232,7 +232,7 @@ extension SyncPass {
     }
     let assets = sync.magic.assets
     for asset in patches.flatMap(\.addedAssets) {
-      if try await assets.has(asset.file) { continue }
+      if try await database.read({ try assets.has(asset.file, in: $0) }) { continue }
       guard try await download.fetch(asset, from: sync.folder, sync.format) else {
         note(.missingAsset(sha256: asset.sha256.description))
         return false
@@ -266,6 +266,7 @@ extension SyncPass {
         }
       }
       try assets.markUnreferenced(oldFiles, in: connection)
+      try SyncConflict.holdFiles(assets, connection, received)
       withExtendedLifetime(download) {}
     }
   }

@@ -32,7 +32,7 @@ enum SyncRecorder {
     guard let rows else {
       throw SyncError.tooManyRows
     }
-    let patch = try tables.patch(of: rows)
+    let patch = try tables.patch(of: rows, connection)
     guard !patch.isEmpty, let device = try SyncTables.text("device", connection) else { return }
     let id = EntryID(time: try SyncClock.next(connection), device: device)
     try SyncLog.insertOwn(SyncEntry(id: id, rows: patch.content()), connection)

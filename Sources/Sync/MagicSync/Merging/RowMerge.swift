@@ -53,6 +53,7 @@ final class RowMerge {
     try apply(changes.filter { $0.table.naturalKey == nil && !$0.table.isList })
     try mergeLinks(changes.filter(\.table.isList).map(translated))
     try settleReferences()
+    conflicts = try LostAssets(conflicts, of: changes, before: id, schema, connection).settled()
   }
 
   private func apply(_ changes: [Change]) throws {
@@ -218,10 +219,11 @@ final class RowMerge {
     written.append((table, change.key))
     let lost = changed.keys.filter { current[$0] != change.old[$0] }
     guard !lost.isEmpty else { return }
+    let names = table.isAsset ? Array(changed.keys) : lost
     conflicts.append(
       SyncConflict(
-        kind, table.name, change.key, lost: current.filter { lost.contains($0.key) },
-        kept: changed.filter { lost.contains($0.key) }))
+        kind, table.name, change.key, lost: current.filter { names.contains($0.key) },
+        kept: changed.filter { names.contains($0.key) }))
   }
 
   private func delete(_ change: Change) throws {
@@ -285,6 +287,8 @@ final class RowMerge {
     _ table: SyncTable, _ owner: Value, removed: [Link], added: [Link]
   ) throws {
     var others: [Link] = []
+    /// The links that another device has moved, and their places.
+    var moved: [(link: Link, place: Int64)] = []
     for link in removed {
       let key = [owner, .integer(link.position)]
       if try rows.current(table, key)?["target"] == link.target {
@@ -297,6 +301,10 @@ final class RowMerge {
     for link in others {
       if let place = try rows.nearestPosition(table, owner, link.target, link.position) {
         try rows.delete(table, [owner, .integer(place)])
+        let expected = [owner, .integer(link.position)]
+        if try SyncLog.removed(table, expected, link.target, before: id, connection) {
+          moved.append((link, place))
+        }
       } else {
         missing[link.target, default: 0] += 1
       }
@@ -320,13 +328,31 @@ final class RowMerge {
         continue
       }
       left[link.target] = count - 1
-      try insertLink(table, owner, link, values)
+      let key = try insertLink(table, owner, link, values)
+      // The link was moved twice. The later place is kept.
+      guard let index = moved.firstIndex(where: { $0.link.target == link.target }) else { continue }
+      let place = Value.integer(moved.remove(at: index).place)
+      guard place != key[1] else { continue }
+      conflicts.append(
+        SyncConflict(
+          .value, table.name, key, lost: ["position": place], kept: ["position": key[1]],
+          row: ["owner": owner, "position": key[1], "target": link.target]))
+    }
+    for (link, place) in moved {
+      let key = [owner, .integer(place)]
+      conflicts.append(
+        SyncConflict(
+          .removalOfChanged, table.name, key, lost: ["position": key[1]],
+          row: ["owner": owner, "position": key[1], "target": link.target]))
     }
   }
 
+  /// Inserts a link, at the next free position if its own is taken.
+  ///
+  /// - Returns: The key of the link.
   private func insertLink(
     _ table: SyncTable, _ owner: Value, _ link: Link, _ values: [String: Value]
-  ) throws {
+  ) throws -> [Value] {
     var (key, values) = ([owner, .integer(link.position)], values)
     if try rows.current(table, key) != nil {
       key[1] = .integer(try rows.freePosition(table, key))
@@ -334,6 +360,7 @@ final class RowMerge {
     }
     try rows.insert(table, values)
     written.append((table, key))
+    return key
   }
 
   /// Returns the values that a row had before an earlier entry removed it.

@@ -152,6 +152,32 @@ extension SyncLog {
   static func removedRow(
     _ table: SyncTable, _ key: [Value], before id: EntryID, _ connection: Connection
   ) throws -> [String: Value]? {
+    try last(before: id, connection) { patched, row in
+      guard row.kind == .delete, asciiLowercased(patched.name) == asciiLowercased(table.name),
+        patched.key(of: row).values == key
+      else { return nil }
+      return patched.old(of: row).filter { table.columns.contains($0.key) }
+    }
+  }
+
+  /// Returns whether an entry before `id` removed a link to a target from its place.
+  static func removed(
+    _ table: SyncTable, _ key: [Value], _ target: Value, before id: EntryID,
+    _ connection: Connection
+  ) throws -> Bool {
+    try last(before: id, connection) { patched, row in
+      row.kind != .insert && asciiLowercased(patched.name) == asciiLowercased(table.name)
+        && patched.key(of: row).values == key && patched.old(of: row)["target"] == target
+        ? true : nil
+    } ?? false
+  }
+
+  /// Returns the first result other than nil of a closure that is called with the changed rows of
+  /// the applied entries before `id`, the last entry first.
+  static func last<Result>(
+    before id: EntryID, _ connection: Connection,
+    _ find: (Patch.Table, Patch.Row) throws -> Result?
+  ) throws -> Result? {
     var end = id
     while true {
       let entries = try entries(
@@ -159,19 +185,22 @@ extension SyncLog {
         isDescending: true, atMost: 1 << 20, connection)
       guard let last = entries.last else { return nil }
       for entry in entries {
-        for patched in try entry.change().tables
-        where asciiLowercased(patched.name) == asciiLowercased(table.name) {
-          guard let names = patched.columns else { continue }
-          for row in patched.rows where row.kind == .delete && patched.key(of: row).values == key {
-            var values: [String: Value] = [:]
-            for (name, value) in zip(names, row.old) {
-              if table.columns.contains(name), let value { values[name] = value }
-            }
-            return values
-          }
+        for table in try entry.change().tables {
+          for row in table.rows { if let result = try find(table, row) { return result } }
         }
       }
       end = last.id
     }
+  }
+}
+
+extension Patch.Table {
+  /// Returns the values of a row before the change, by the names of the columns.
+  func old(of row: Patch.Row) -> [String: Value] {
+    var values: [String: Value] = [:]
+    for (name, value) in zip(columns ?? [], row.old) {
+      if let value { values[name] = value }
+    }
+    return values
   }
 }

@@ -20,8 +20,9 @@ struct SyncedTables: Sendable {
   ///
   /// If only some types are synced, the rows of an asset are included if a synced row of the same
   /// changes contains its id, or if they don't insert it.
-  func patch(of rows: RecordedRows) throws -> Patch {
-    let patch = try Patch(rows.netRows { !$0.isShadow && contains($0.table) })
+  func patch(of rows: RecordedRows, _ connection: Connection) throws -> Patch {
+    let patch = try wholeAssets(
+      Patch(rows.netRows { !$0.isShadow && contains($0.table) }), connection)
     guard names != nil, patch.tables.contains(where: { $0.name == "magicdata_asset" }) else {
       return patch
     }
@@ -43,6 +44,38 @@ struct SyncedTables: Sendable {
   }
 }
 
+extension SyncedTables {
+  /// Returns a patch whose updates of asset rows contain all columns, because these belong
+  /// together: two assets of the same size may have different contents.
+  private func wholeAssets(_ patch: Patch, _ connection: Connection) throws -> Patch {
+    func isUpdated(_ table: Patch.Table) -> Bool {
+      asciiLowercased(table.name) == "magicdata_asset"
+        && table.rows.contains { $0.kind == .update }
+    }
+    guard patch.tables.contains(where: isUpdated) else { return patch }
+    let (rows, schema) = (SyncRows(connection), SyncSchema(connection, self))
+    return Patch(
+      tables: try patch.tables.map { table in
+        guard isUpdated(table), let names = table.columns, let known = try schema.table(table.name)
+        else { return table }
+        return Patch.Table(
+          name: table.name, keyPositions: table.keyPositions, columns: names,
+          rows: try table.rows.map { row in
+            guard row.kind == .update,
+              let current = try rows.current(known, table.key(of: row).values)
+            else { return row }
+            let (old, new) = row.values
+            return Patch.Row(
+              .update, isIndirect: row.isIndirect,
+              old: names.indices.map { old[$0] ?? current[names[$0]] },
+              new: names.indices.map { index in
+                table.keyPositions[index] > 0 ? nil : new[index] ?? current[names[index]]
+              })
+          })
+      })
+  }
+}
+
 /// What the merging of rows needs to know about a table.
 struct SyncTable {
   let name: String
@@ -57,6 +90,8 @@ struct SyncTable {
   let isList: Bool
   /// The column that identifies an object for the user while another one is the primary key.
   let naturalKey: String?
+  /// Whether the rows describe the contents of assets.
+  var isAsset: Bool { asciiLowercased(name) == "magicdata_asset" }
 }
 
 /// The schema of a store, read when it is first needed.
@@ -64,6 +99,8 @@ final class SyncSchema {
   private let connection: Connection
   private let tables: SyncedTables
   private var known: [String: SyncTable] = [:]
+  /// The SQL of the triggers that delete assets, by the lowercased names of the tables.
+  private var assetColumns: [String: Set<String>]?
   private var references: [String: [(table: SyncTable, key: ForeignKey)]]?
 
   init(_ connection: Connection, _ tables: SyncedTables) {
@@ -102,6 +139,28 @@ final class SyncSchema {
     guard keys == ["z_index"] else { return nil }
     let unique = indexes.filter { !$0.isExplicit && $0.columns.count == 1 }
     return unique.count == 1 ? unique[0].columns[0] : nil
+  }
+
+  /// Returns the columns of a table that contain the ids of assets. Triggers delete the asset of a
+  /// removed row or a replaced id.
+  func assetColumns(of table: SyncTable) throws -> [String] {
+    if assetColumns == nil {
+      var found: [String: Set<String>] = [:]
+      for (name, sql) in try connection.rows(
+        """
+        SELECT tbl_name, sql FROM main.sqlite_schema
+        WHERE type = 'trigger' AND sql LIKE '%DELETE FROM magicdata_asset WHERE id = OLD.%'
+        """, as: String.self, String.self)
+      {
+        found[asciiLowercased(name), default: []].insert(sql)
+      }
+      assetColumns = found
+    }
+    guard let triggers = assetColumns?[asciiLowercased(table.name)] else { return [] }
+    return try table.columns.filter { column in
+      let name = try SQL("\(identifier: column)").checkedText
+      return triggers.contains { $0.contains("WHERE id = OLD.\(name);") }
+    }
   }
 
   /// Returns the foreign keys of all tables that reference a table.
