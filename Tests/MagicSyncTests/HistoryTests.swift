@@ -16,10 +16,10 @@ import Testing
     var random = SplitMix64(seed: seed)
     let files = try TestFolder.inMemory()
     let count = Int.random(in: 2...4, using: &random)
-    var devices: [SyncedStore] = []
+    var devices: [TestDevice] = []
     for index in 0..<count {
       devices.append(
-        try await SyncedStore(
+        try await TestDevice(
           files.file("\(index)"), through: .folder(files.file("shared")), seed: random.next(),
           device: ["A", "B", "C", "D"][index]))
     }
@@ -38,7 +38,7 @@ import Testing
 }
 
 /// A device of a history.
-struct SyncedStore {
+struct TestDevice {
   let magic: MagicData
   let sync: Sync
   var editor: SyncEditor
@@ -68,7 +68,7 @@ struct SyncedStore {
 }
 
 /// Runs passes until two rounds in a row have exchanged nothing.
-func settle(_ devices: [SyncedStore]) async throws {
+func settle(_ devices: [TestDevice]) async throws {
   var quiet = 0
   var problems: [SyncProblem] = []
   for _ in 0..<200 where quiet < 2 {
@@ -85,7 +85,7 @@ func settle(_ devices: [SyncedStore]) async throws {
 }
 
 /// Checks settled stores: they are equal and intact, and no edit was lost silently.
-func check(_ devices: [SyncedStore], _ name: String) async throws {
+func check(_ devices: [TestDevice], _ name: String) async throws {
   let differences = try await SyncCheck.differences(devices.map(\.magic))
   #expect(differences == [], "\(name)")
   for device in devices {
