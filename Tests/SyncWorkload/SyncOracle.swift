@@ -136,6 +136,12 @@ package struct SyncOracle {
     }
     for (column, value) in change.values.sorted(by: { $0.key < $1.key }) {
       if kept?[column] == value || change.isInsert == true && value == "NULL" { continue }
+      // The reference became NULL because the edit removed its target.
+      if value == "NULL", let target = change.old[column],
+        edit.changes.contains(where: { $0.isInsert == false && $0.row == target })
+      {
+        continue
+      }
       // An edit has also replaced the value knowingly if another edit had written the same value.
       let isReplaced = others.contains {
         $0.edit.saw(edit) && ($0.change.isInsert == false || $0.change.values[column] != nil)

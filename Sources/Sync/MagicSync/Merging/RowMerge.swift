@@ -183,6 +183,7 @@ final class RowMerge {
   private func update(_ change: Change) throws {
     let table = change.table
     guard let current = try rows.current(table, change.key) else {
+      if let moved = try moved(change) { return try update(moved) }
       var row = try removedRow(table, change.key) ?? [:]
       row.merge(change.new) { $1 }
       conflicts.append(
@@ -228,7 +229,10 @@ final class RowMerge {
 
   private func delete(_ change: Change) throws {
     let table = change.table
-    guard let current = try rows.current(table, change.key) else { return }
+    guard let current = try rows.current(table, change.key) else {
+      if let moved = try moved(change) { try delete(moved) }
+      return
+    }
     // The row was removed with another one that it no longer references.
     if change.isIndirect,
       referencing(table, where: { $0.onDelete.uppercased() == "CASCADE" }).contains(where: {
@@ -244,6 +248,25 @@ final class RowMerge {
       conflicts.append(
         SyncConflict(.removalOfChanged, table.name, change.key, lost: changed, row: current))
     }
+  }
+
+  /// Returns a change of a missing row as a change of the row that has its natural key now, or nil
+  /// if there is none.
+  private func moved(_ change: Change) throws -> Change? {
+    guard let key = try successor(change.table, change.key, change.old) else { return nil }
+    var moved = change
+    moved.key = key
+    return moved
+  }
+
+  /// Returns the key of the row that has the natural key of a missing row, or nil if there is none.
+  private func successor(
+    _ table: SyncTable, _ key: [Value], _ values: [String: Value]
+  ) throws -> [Value]? {
+    guard let natural = table.naturalKey,
+      let value = try values[natural] ?? removedRow(table, key)?[natural]
+    else { return nil }
+    return try rows.referencing(table, [natural], [value]).first?.key
   }
 
   // MARK: - Lists
@@ -466,12 +489,13 @@ final class RowMerge {
       else { continue }
       let columns = foreign.referencedColumns.isEmpty ? parent.keys : foreign.referencedColumns
       if try rows.exists(parent, columns, values) { continue }
-      if columns == parent.keys, values.count == 1,
-        let target = try alias(parent.name, values[0]),
-        try rows.exists(parent, columns, [target])
-      {
-        try redirect(table, key, foreign.columns[0], to: target)
-        continue
+      if columns == parent.keys, values.count == 1 {
+        var target = try alias(parent.name, values[0])
+        if let found = target, try !rows.exists(parent, columns, [found]) { target = nil }
+        if let target = try target ?? successor(parent, values, [:])?[0] {
+          try redirect(table, key, foreign.columns[0], to: target)
+          continue
+        }
       }
       let nullable = foreign.columns.filter { !table.notNull.contains($0) }
       if let column = nullable.first {
@@ -493,8 +517,7 @@ final class RowMerge {
     }
   }
 
-  /// Inserts a removed row again, because another row requires it. If another row has its natural
-  /// key now, the references lead to that one instead.
+  /// Inserts a removed row again, because another row requires it.
   ///
   /// - Returns: False if a constraint forbids it.
   private func reinsert(
@@ -504,14 +527,7 @@ final class RowMerge {
     for index in table.uniqueIndexes {
       let change = Change(
         table: table, kind: .insert, key: key, old: [:], new: row, isIndirect: false)
-      guard let other = try rows.rowWithUniqueValues(table, index, change) else { continue }
-      if let natural = table.naturalKey, index == [natural], case .integer(let number) = key[0],
-        case .integer(let target) = other.key[0]
-      {
-        try addAlias(table, number, target)
-        try redirect(table, key, to: other.key)
-        return true
-      }
+      guard try rows.rowWithUniqueValues(table, index, change) != nil else { continue }
       guard let column = index.first(where: { !table.notNull.contains($0) }) else { return false }
       conflicts.append(
         SyncConflict(
@@ -569,6 +585,9 @@ final class RowMerge {
     to table: SyncTable, _ key: [Value], _ values: [String: Value]
   ) throws {
     if try rows.current(table, key) != nil { return }
+    if let other = try successor(table, key, values) {
+      return try redirect(table, key, to: other)
+    }
     let all = try schema.references(to: table.name)
     // Rules that forbid the removal come first.
     let isRequired = { (foreign: ForeignKey) in
