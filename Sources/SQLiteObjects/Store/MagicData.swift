@@ -115,7 +115,7 @@ public final class MagicData: ObjectStore {
 /// The plans and tables that a store has determined, so that copies of the store don't have to
 /// determine them again.
 package struct StoreKnowledge: Sendable {
-  let plans: [ObjectIdentifier: ObjectPlan]
+  package let plans: [ObjectIdentifier: ObjectPlan]
   let tables: TableCache
 }
 

@@ -38,8 +38,7 @@ public final class Sync: Sendable {
   private let registration: Registration
   private let state = Mutex(State())
   private let gate = PassGate()
-  /// The store, which stays open while this instance exists. Nil if the store owns this instance.
-  private let retainedStore: Mutex<MagicData?>
+  private let owner: StoreReference
 
   private struct State {
     var status = SyncStatus.idle
@@ -72,7 +71,7 @@ public final class Sync: Sendable {
     deviceName: String = "", cipher: (any SyncCipher)? = nil
   ) async throws {
     self.magic = SyncedStore(magic)
-    retainedStore = Mutex(magic)
+    owner = StoreReference(magic)
     self.folder = CheckedSyncFolder(folder)
     self.name = name
     self.deviceName = deviceName
@@ -140,6 +139,7 @@ public final class Sync: Sendable {
     try await gate.run {
       var end = SyncStatus.idle
       defer { self.report(end) }
+      try await owner.prepareUsedTypes(tables)
       var pass = SyncPass(self)
       let report = try await pass.run()
       if let problem = report.folderProblem { end = .waiting(problem) }
@@ -149,7 +149,7 @@ public final class Sync: Sendable {
   }
 
   /// Lets the store own this instance.
-  func releaseStore() { retainedStore.withLock { $0 = nil } }
+  func releaseStore() { owner.release() }
 
   /// The report of the last exchange, or nil if there was none yet.
   public var lastReport: SyncReport? { state.withLock { $0.lastReport } }

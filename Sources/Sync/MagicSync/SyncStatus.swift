@@ -53,6 +53,10 @@ public enum SyncStatus: Hashable, Sendable {
   case applying
   /// The last exchange couldn't read or write the folder. ``Sync/run(every:_:)`` repeats it.
   case waiting(SyncProblem)
+  /// The last exchange threw an error, for example because the disk is full. Only a store that was
+  /// opened with `MagicData.init(path:syncedThrough:…)` has this status, and repeats the exchange.
+  /// ``Sync/once()`` and ``Sync/run(every:_:)`` throw the error instead.
+  case failed(description: String)
 }
 
 /// The outcome of one pass of a ``Sync``.

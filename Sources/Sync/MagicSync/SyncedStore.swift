@@ -1,6 +1,7 @@
 import SQLiteAssets
 import SQLiteCore
 import SQLiteObjects
+import Synchronization
 
 /// The parts of a store that a ``Sync`` uses.
 ///
@@ -12,5 +13,36 @@ struct SyncedStore: Sendable {
   init(_ magic: MagicData) {
     database = magic.database
     assets = magic.assets
+  }
+}
+
+/// The store of a ``Sync``, which stays open while the ``Sync`` exists, unless the store owns the
+/// ``Sync``.
+final class StoreReference: Sendable {
+  private struct Weak {
+    weak let magic: MagicData?
+  }
+
+  private let weak: Weak
+  private let strong: Mutex<MagicData?>
+
+  init(_ magic: MagicData) {
+    weak = Weak(magic: magic)
+    strong = Mutex(magic)
+  }
+
+  func release() { strong.withLock { $0 = nil } }
+
+  /// Creates the tables of types that the program has used but not saved, because other devices may
+  /// have rows of them.
+  func prepareUsedTypes(_ tables: SyncedTables) async throws {
+    guard let magic = weak.magic else { return }
+    let plans = magic.knowledge.plans.values.filter {
+      !magic.isReady($0) && tables.contains($0.table)
+    }
+    guard !plans.isEmpty else { return }
+    try await magic.database.withoutTransaction { connection in
+      try connection.transaction { try magic.prepareTables(plans, connection) }
+    }
   }
 }
