@@ -43,9 +43,8 @@ import Testing
         try await magic.update(island)
       }
     }
-    for _ in 0..<3 { for (_, sync) in devices { try await sync.once() } }
-    for (magic, sync) in devices {
-      let report = try await sync.once()
+    let reports = try await settle(devices.map(\.1))
+    for ((magic, _), report) in zip(devices, reports) {
       #expect(report.problems == [])
       let difference = try await magic.difference(from: devices[0].0)
       #expect(difference.isEmpty, "\(difference)")

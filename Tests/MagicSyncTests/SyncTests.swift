@@ -43,9 +43,7 @@ struct Person: MagicObject {
     island.people = [Person("Ana"), Person("Ivo")]
     island.map = MagicAsset(value: Data("a map".utf8))
     try await a.update(island)
-    try await syncA.once()
-    let report = try await syncB.once()
-    #expect(report.problems == [] && report.receivedCount == 1)
+    for report in try await settle([syncA, syncB]) { #expect(report.problems == []) }
     let copy = try await b.object(of: Island.self, primary: "Vis")
     #expect(copy.people.map(\.name) == ["Ana", "Ivo"])
     #expect(try await copy.map.get() == Data("a map".utf8))
@@ -56,18 +54,13 @@ struct Person: MagicObject {
     copy.population = 3_800
     copy.people.append(Person("Mia"))
     try await b.update(copy)
-    for _ in 0..<2 {
-      try await syncA.once()
-      try await syncB.once()
-    }
+    let reports = try await settle([syncA, syncB])
     for magic in [a, b] {
       let found = try await magic.object(of: Island.self, primary: "Vis")
       #expect(found.population == 3_800)
       #expect(found.people.map(\.name) == ["Ana", "Ivo", "Mia"])
     }
-    let reportA = try await syncA.once()
-    let reportB = try await syncB.once()
-    #expect(reportA.conflictCount == 1 && reportB.conflictCount == 1)
+    #expect(reports.map(\.conflictCount) == [1, 1])
     let difference = try await b.difference(from: a)
     #expect(difference.isEmpty, "\(difference)")
   }

@@ -57,14 +57,15 @@ extension AssetStore {
 }
 
 extension AssetStore {
-  /// Returns whether a row references the file with a name, or a holder holds it. Other files may
-  /// be removed at any time.
+  /// Returns whether the store has the file with a name, and a row references it or a holder holds
+  /// it. Other files may be removed at any time.
   package func has(_ file: String, in connection: Connection) throws -> Bool {
-    try connection.firstRow(
+    guard let name = AssetFileName(file) else { return false }
+    return try connection.firstRow(
       """
       SELECT 1 WHERE EXISTS (SELECT 1 FROM main.magicdata_asset WHERE file = \(file))
         OR \(AssetSchema.isHeld("\(file)", connection))
-      """) != nil
+      """) != nil && folder.find(name) != nil
   }
 }
 

@@ -25,8 +25,6 @@ import Synchronization
 /// ``SyncConflict/Kind/sameKey``. The key of a removed row is not assigned again, except for
 /// records with `PrimaryKeyType.computedInt`.
 public final class Sync: Sendable {
-  /// The identity of this device in the sync: 32 hexadecimal digits.
-  public let device: String
   /// The name of the sync, which all devices have in common.
   public let name: String
 
@@ -35,12 +33,15 @@ public final class Sync: Sendable {
   let format: SyncFileFormat
   let tables: SyncedTables
   let deviceName: String
+  let limits: SyncLimits
   private let registration: Registration
-  private let state = Mutex(State())
+  private let state: Mutex<State>
   private let gate = PassGate()
   private let owner: StoreReference
 
   private struct State {
+    var device: String
+    var snapshots: [SyncFileName: SyncSnapshot] = [:]
     var status = SyncStatus.idle
     var lastReport: SyncReport?
     var listeners: [Int: AsyncStream<SyncStatus>.Continuation] = [:]
@@ -48,6 +49,8 @@ public final class Sync: Sendable {
   }
 
   /// Begins to record the changes of a store, and prepares it for the exchange with other devices.
+  ///
+  /// The folder isn't used until ``once()`` or ``run(every:)`` is called.
   ///
   /// - Parameters:
   ///   - magic: The store.
@@ -62,34 +65,69 @@ public final class Sync: Sendable {
   ///   - deviceName: The name of this device, for people.
   ///   - cipher: The cipher of the files, or nil if they aren't encrypted. A store that has once
   ///     been synced with a cipher needs one from then on.
+  ///   - retention: The time after which a device from which nothing arrives is removed, so that
+  ///     the others needn't keep files for it. It is counted in days on which this store is synced.
   /// - Throws: ``SyncError`` if the store or a type isn't suitable; `SQLiteError` if the store
   ///   can't be written, or with `ResultCode.misuse` if this libsqlite3 was built without
-  ///   `SQLITE_ENABLE_PREUPDATE_HOOK`; any error of the folder.
-  public init(
+  ///   `SQLITE_ENABLE_PREUPDATE_HOOK`.
+  public convenience init(
     _ magic: MagicData, through folder: some SyncFolder, name: String = "store",
     objects: [any MagicObject.Type]? = nil, records: [any Record.Type] = [],
-    deviceName: String = "", cipher: (any SyncCipher)? = nil
+    deviceName: String = "", cipher: (any SyncCipher)? = nil,
+    retention: Duration = .seconds(90 * 86_400)
+  ) async throws {
+    var limits = SyncLimits()
+    limits.days = max(1, (retention.components.seconds + 86_399) / 86_400)
+    try await self.init(
+      magic, through: folder, name: name, objects: objects, records: records,
+      deviceName: deviceName, cipher: cipher, limits: limits)
+  }
+
+  init(
+    _ magic: MagicData, through folder: some SyncFolder, name: String = "store",
+    objects: [any MagicObject.Type]?, records: [any Record.Type] = [], deviceName: String = "",
+    cipher: (any SyncCipher)? = nil, limits: SyncLimits
   ) async throws {
     self.magic = SyncedStore(magic)
     owner = StoreReference(magic)
     self.folder = CheckedSyncFolder(folder)
     self.name = name
     self.deviceName = deviceName
+    self.limits = limits
     format = SyncFileFormat(cipher: cipher)
     guard magic.database.has(.functions) else { throw SyncError.unsuitableStore }
     guard magic.database.recordsValues else { throw SQLiteError.noPreupdateHook }
     let tables = try await SyncedTables(objects, records, of: magic)
     self.tables = tables
-    let others = try await folder.list().contains { SyncFileName($0) != nil }
-    let start = try await magic.database.withoutTransaction { connection in
-      try connection.transaction {
-        try SyncStart(connection, tables).run(name, joinsOthers: others)
-      }
+    let device = try await magic.database.withoutTransaction { connection in
+      try connection.transaction { try SyncIdentity(connection).prepare(tables) }
     }
-    device = start.device
-    magic.database.keyRange = start.keys
-    registration = SyncRecorder.start(magic.database, tables)
+    state = Mutex(State(device: device.id))
+    magic.database.keyRange = device.keys
+    registration = SyncRecorder.start(magic.database, magic.assets, tables)
     try await storeChoice()
+  }
+
+  /// The identity of this device in the sync: 32 hexadecimal digits. It changes if the device was
+  /// removed and takes part again.
+  public var device: String { state.withLock { $0.device } }
+
+  /// Uses the identity that this or another process has determined.
+  func use(_ device: (id: String, keys: ClosedRange<Int64>)) {
+    state.withLock { $0.device = device.id }
+    magic.database.keyRange = device.keys
+  }
+
+  /// Returns a snapshot that was read before.
+  func snapshot(_ name: SyncFileName) -> SyncSnapshot? { state.withLock { $0.snapshots[name] } }
+
+  /// Keeps a snapshot that was read, so that it isn't read again.
+  func keep(_ snapshot: SyncSnapshot, _ name: SyncFileName) {
+    state.withLock { state in
+      // Each device has one or two.
+      if state.snapshots.count >= 64 { state.snapshots = [:] }
+      state.snapshots[name] = snapshot
+    }
   }
 
   /// What the sync is doing now.

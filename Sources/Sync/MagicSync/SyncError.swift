@@ -12,9 +12,6 @@ public enum SyncError: Error, Hashable, Sendable {
   case unsuitableType(String)
   /// A transaction changed too many rows for one entry. Split it.
   case tooManyRows
-  /// Another device has removed this one. Its changes since then are kept: create the `Sync` again,
-  /// and the device takes part with a new identity.
-  case deviceWasRemoved
   /// The store is in a cluster, which has no entry of each transaction.
   case unsuitableStore
   /// The files of this store's sync are encrypted, and there is no cipher.
@@ -37,8 +34,6 @@ extension SyncError: CustomStringConvertible {
         + "another delete rule, or sync both"
     case .unsuitableType(let type): "“\(type)” is neither an object nor a record"
     case .tooManyRows: "the transaction changed too many rows to be synced; split it"
-    case .deviceWasRemoved:
-      "another device has removed this one; open the sync again to take part with a new identity"
     case .unsuitableStore: "a store in a cluster cannot be synced through a folder"
     case .cipherMissing:
       "the files of this sync are encrypted, but there is no cipher; use the one of the other devices"

@@ -11,39 +11,125 @@ struct SyncPass {
   static let batchSize = 1 << 20
   /// The size in bytes of the parts of an asset.
   static let assetPartSize = 4 << 20
-  /// The size in bytes of the batches that are read before they are applied.
-  private static let readSize = 16 << 20
 
   let sync: Sync
-  private var report = SyncReport()
+  var files = SyncListing([])
+  var report = SyncReport()
 
   init(_ sync: Sync) { self.sync = sync }
 
-  private var database: Database { sync.magic.database }
+  var database: Database { sync.magic.database }
+  var assets: AssetStore { sync.magic.assets }
 
-  /// Runs `body` in a transaction of the store. Its changes of synced rows are recorded only if it
-  /// doesn't call ``SyncRecorder/applying(_:_:)``.
-  private func write<Result: Sendable>(
+  /// Runs `body` in a transaction of the store. Its changes of synced rows are recorded unless it
+  /// calls ``SyncRecorder/applying(_:_:)``.
+  func write<Result: Sendable>(
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
-    try await sync.magic.database.withoutTransaction { connection in
+    try await database.withoutTransaction { connection in
       try connection.transaction { try body(connection) }
     }
   }
 
+  func state() async throws -> SyncState { try await database.read { try SyncState($0) } }
+
+  mutating func note(_ problem: SyncProblem) {
+    // Each file of an unreachable folder has an error. One is enough.
+    if case .folder = problem, report.folderProblem != nil { return }
+    if !report.problems.contains(problem) { report.problems.append(problem) }
+  }
+
   mutating func run() async throws -> SyncReport {
-    // A folder that can't be written may still be read.
+    let now = sync.limits.now
+    let identity = try await write { connection in
+      try SyncDays.update(now(), connection)
+      return try SyncIdentity(connection).current()
+    }
+    sync.use(identity)
     do {
-      try await send()
-    } catch let failure as SyncFolderFailure { note(failure.problem) }
-    do {
-      let present = try await sync.folder.list().compactMap { SyncFileName($0) }
-      try await receive(present)
-      try await confirm()
-      try await removeFiles(present)
+      try await exchange()
     } catch let failure as SyncFolderFailure { note(failure.problem) }
     report.conflictCount = try await database.read { try SyncConflict.count($0) }
     return report
+  }
+
+  private mutating func exchange() async throws {
+    do {
+      files = SyncListing(try await sync.folder.list())
+    } catch let failure as SyncFolderFailure {
+      note(failure.problem)
+      // A folder that can't be listed may still be written.
+      if try await state().origin != nil { try await send() }
+      return
+    }
+    guard try await takePart() else { return }
+    try await receive()
+    if try await beginAgainIfRemoved() { try await receive() }
+    try await send()
+    try await compact()
+    if try await !state().isAdmitted { note(.notAdmitted) }
+  }
+
+  /// Reads a file of this sync. Returns nil, and reports why, if it can't be used.
+  mutating func read<Content>(
+    _ name: SyncFileName, as parse: ([UInt8]) throws(SyncFileFault) -> Content
+  ) async throws -> (content: Content, size: Int)? {
+    guard let file = try await sync.folder.read(name.text) else {
+      note(.missingFile(name: name.text))
+      return nil
+    }
+    do throws(SyncFileFault) {
+      return (try parse(sync.format.open(file, as: name)), file.count)
+    } catch {
+      switch error {
+      case .damaged: note(.damagedFile(name: name.text))
+      case .newerFormat: note(.newerFormat(name: name.text))
+      case .wrongKey: note(.wrongKey(name: name.text))
+      }
+      return nil
+    }
+  }
+
+  /// Returns whether a file belongs to this sync.
+  ///
+  /// - Parameter origin: The device that began the sync, or nil if it isn't known yet.
+  mutating func belongs(_ head: SyncHead, _ name: SyncFileName, origin: String?) -> Bool {
+    guard head.group == sync.name else {
+      note(.otherSync(name: name.text))
+      return false
+    }
+    guard origin == nil || head.origin == origin else {
+      note(.otherStore(name: name.text))
+      return false
+    }
+    return true
+  }
+
+  /// Returns whether the store has the tables, columns and assets that patches need. Fetches
+  /// missing assets.
+  mutating func isUsable(
+    _ patches: [Patch], from device: String, _ download: SyncDownload
+  ) async throws -> Bool {
+    let tables = sync.tables
+    let missing = try await database.read { connection in
+      try tables.missing(for: patches, connection)
+    }
+    if let missing {
+      note(.newerSchema(device: device, table: missing.table, column: missing.column))
+      return false
+    }
+    return try await fetch(patches.flatMap(\.addedAssets), download)
+  }
+
+  private mutating func fetch(_ added: [AssetFile], _ download: SyncDownload) async throws -> Bool {
+    for asset in added {
+      if try await database.read({ try assets.has(asset.name, in: $0) }) { continue }
+      guard try await download.fetch(asset, from: sync.folder, sync.format) else {
+        note(.missingAsset(sha256: asset.sha256.description))
+        return false
+      }
+    }
+    return true
   }
 }
 
@@ -53,73 +139,71 @@ extension SyncPass {
   ///
   /// The assignment is committed before the first file is written, so that a batch has the same
   /// content if writing it has to be repeated.
-  private mutating func send() async throws {
-    let device = sync.device
+  mutating func send() async throws {
+    let (group, deviceName) = (sync.name, sync.deviceName)
     let pending = try await write { connection in
-      try SyncOutbox(connection, device).assign()
-      return try SyncOutbox(connection, device).unwritten()
+      try SyncOutbox(connection).assign(group: group, deviceName: deviceName)
+      return try SyncOutbox(connection).unwritten()
     }
     for (index, number) in pending.enumerated() {
       try Task.checkCancellation()
       sync.report(.sending(done: index, total: pending.count))
-      let (name, deviceName) = (sync.name, sync.deviceName)
-      let batch = try await database.read { connection in
-        try SyncOutbox(connection, device).batch(number, group: name, deviceName: deviceName)
+      guard let batch = try await database.read({ try SyncOutbox($0).batch(number) }) else {
+        return
       }
-      try await sendAssets(of: batch)
-      let file = SyncFileName.batch(device: device, number: number)
-      _ = try await sync.folder.create(file.text, try sync.format.seal(batch.bytes, as: file))
-      try await write { connection in try SyncOutbox(connection, device).markWritten(number) }
+      for entry in batch.entries {
+        for asset in try Patch(content: entry.rows).addedAssets { try await send(asset) }
+      }
+      let name = SyncFileName.batch(device: batch.head.device, number: number)
+      if try await !sync.folder.create(name.text, try sync.format.seal(batch.bytes, as: name)),
+        let present = try await read(name, as: { bytes throws(SyncFileFault) in bytes }),
+        present.content != batch.bytes
+      {
+        // Another copy of this store has written it.
+        try await write { try SyncTables.set("isRemoved", .integer(1), $0) }
+        return
+      }
+      files.insert(name)
+      try await write { try SyncOutbox($0).markWritten(number) }
       report.sentCount += batch.entries.count
     }
   }
 
-  /// Writes the contents of the assets that a batch adds, in parts.
-  private func sendAssets(of batch: SyncBatch) async throws {
-    var sent: Set<AssetDigest> = []
-    for entry in batch.entries {
-      for asset in try Patch(content: entry.rows).addedAssets
-      where sent.insert(asset.sha256).inserted {
-        try await sendAsset(asset.sha256)
-      }
-    }
-  }
-
-  private func sendAsset(_ digest: AssetDigest) async throws {
-    let assets = sync.magic.assets
-    let found = try await database.read { connection in
-      try connection.firstRow(
-        "SELECT id FROM main.magicdata_asset WHERE sha256 = \(digest.bytes) AND content IS NULL",
-        as: AssetID.self
-      ).map { try assets.open($0, in: connection) }
-    }
-    // The asset has been replaced since. The batch that replaces it follows.
-    guard let reader = found else { return }
-    let count = max(1, (reader.record.size + Self.assetPartSize - 1) / Self.assetPartSize)
+  /// Writes the parts of an asset that the folder lacks, if the store has its content.
+  mutating func send(_ asset: AssetFile) async throws {
+    let digest = asset.sha256.description
+    let count = max(1, (asset.size + Self.assetPartSize - 1) / Self.assetPartSize)
+    guard !files.hasAsset(digest, partCount: count),
+      let reader = try await assets.open(
+        file: asset.name, of: asset.id, size: asset.size, sha256: asset.sha256)
+    else { return }
     for part in 0..<count {
-      let name = SyncFileName.asset(digest: digest.description, part: part)
-      if try await sync.folder.read(name.text) != nil { continue }
+      let name = SyncFileName.asset(digest: digest, part: part)
+      if files.assets[digest]?.contains(part) ?? false { continue }
       let bytes = try await reader.read(Self.assetPartSize, at: part * Self.assetPartSize)
       _ = try await sync.folder.create(name.text, try sync.format.seal(bytes, as: name))
+      files.insert(name)
     }
   }
 }
 
 // Receiving.
 extension SyncPass {
+  /// The size in bytes of the batches that are read before they are applied.
+  private static let readSize = 16 << 20
+
   /// Reads the next batches of each device and applies them.
-  private mutating func receive(_ present: [SyncFileName]) async throws {
+  mutating func receive() async throws {
     let device = sync.device
-    var numbers: [String: Set<Int64>] = [:]
-    for case .batch(let other, let number) in present where other != device {
-      numbers[other, default: []].insert(number)
-    }
+    let numbers = files.batches.filter { $0.key != device }
     let total = numbers.values.reduce(0) { $0 + $1.count }
     var done = 0
     var waiting: [String: (batch: SyncBatch, size: Int)] = [:]
     let download = try SyncDownload()
     while true {
-      let received = try await database.read { try SyncPeers($0).vector(of: device) }
+      let (received, removed) = try await database.read { connection in
+        (try SyncPeers(connection).vector(of: device, 0), try SyncPeers(connection).removed())
+      }
       var batches: [SyncBatch] = []
       var size = 0
       var reached = received
@@ -132,18 +216,26 @@ extension SyncPass {
         for (other, numbers) in numbers.sorted(by: { $0.key < $1.key })
         where !stopped.contains(other) {
           let next = (reached[other] ?? 0) + 1
-          let name = SyncFileName.batch(device: other, number: next)
+          // Of a removed device, only what others have received counts.
+          if removed.contains(other),
+            !waiting.values.contains(where: { $0.batch.head.vector[other, default: 0] >= next })
+          {
+            continue
+          }
           guard numbers.contains(next) else {
-            if numbers.contains(where: { $0 > next }) { note(.missingFile(name: name.text)) }
+            if numbers.contains(where: { $0 > next }) {
+              note(.missingFile(name: SyncFileName.batch(device: other, number: next).text))
+            }
             stopped.insert(other)
             continue
           }
           sync.report(.receiving(done: done, total: total))
           var found = waiting[other]
-          if found?.batch.number != next {
+          if found?.batch.head.number != next {
             found = nil
+            // What can be received is applied, even if other files can't be read.
             do {
-              found = try await read(name, download)
+              found = try await readBatch(of: other, next, download)
             } catch let failure as SyncFolderFailure { note(failure.problem) }
           }
           guard let found else {
@@ -151,7 +243,8 @@ extension SyncPass {
             continue
           }
           waiting[other] = found
-          guard found.batch.vector.allSatisfy({ $0 == device || reached[$0, default: 0] >= $1 })
+          guard
+            found.batch.head.vector.allSatisfy({ $0 == device || reached[$0, default: 0] >= $1 })
           else { continue }
           batches.append(found.batch)
           reached[other] = next
@@ -160,12 +253,11 @@ extension SyncPass {
           isProgress = true
         }
       }
-      for (other, found) in waiting where reached[other, default: 0] < found.batch.number {
-        for (third, number) in found.batch.vector
+      for (other, found) in waiting where reached[other, default: 0] < found.batch.head.number {
+        for (third, number) in found.batch.head.vector
         where third != device && reached[third, default: 0] < number {
-          note(
-            .missingFile(
-              name: SyncFileName.batch(device: third, number: reached[third, default: 0] + 1).text))
+          let next = reached[third, default: 0] + 1
+          note(.missingFile(name: SyncFileName.batch(device: third, number: next).text))
         }
       }
       guard !batches.isEmpty else { return }
@@ -175,94 +267,78 @@ extension SyncPass {
     }
   }
 
-  private mutating func note(_ problem: SyncProblem) {
-    // Each file of an unreachable folder has an error. One is enough.
-    if case .folder = problem, report.folderProblem != nil { return }
-    if !report.problems.contains(problem) { report.problems.append(problem) }
-  }
-
   /// Reads a batch. Returns nil if it can't be used yet.
-  private mutating func read(
-    _ name: SyncFileName, _ download: SyncDownload
+  private mutating func readBatch(
+    of device: String, _ number: Int64, _ download: SyncDownload
   ) async throws -> (batch: SyncBatch, size: Int)? {
-    guard case .batch(let device, let number) = name,
-      let file = try await sync.folder.read(name.text)
+    let name = SyncFileName.batch(device: device, number: number)
+    guard
+      let (batch, size) = try await read(
+        name,
+        as: { bytes throws(SyncFileFault) in
+          let batch = try SyncBatch(bytes)
+          guard batch.head.device == device, batch.head.number == number else { throw .damaged }
+          return batch
+        })
     else { return nil }
-    let found: SyncBatch
-    do throws(SyncFileFault) {
-      let batch = try SyncBatch(sync.format.open(file, as: name))
-      guard batch.device == device, batch.number == number else { throw .damaged }
-      guard batch.group == sync.name else {
-        note(.otherSync(name: name.text))
-        return nil
-      }
-      let ahead = batch.clock.date.timeIntervalSinceNow
-      if ahead > 86_400 { note(.wrongClock(device: device, ahead: .seconds(Int64(ahead)))) }
-      found = batch
-    } catch {
-      switch error {
-      case .damaged: note(.damagedFile(name: name.text))
-      case .newerFormat: note(.newerFormat(name: name.text))
-      case .wrongKey: note(.wrongKey(name: name.text))
-      }
-      return nil
-    }
-    return try await isUsable(found, download) ? (found, file.count) : nil
-  }
-
-  /// Returns whether the store has the tables, columns and assets that a batch needs. Fetches
-  /// missing assets.
-  private mutating func isUsable(
-    _ batch: SyncBatch, _ download: SyncDownload
-  ) async throws -> Bool {
+    guard belongs(batch.head, name, origin: try await state().origin) else { return nil }
+    let ahead = batch.head.clock.date.timeIntervalSince(sync.limits.now())
+    if ahead > 86_400 { note(.wrongClock(device: device, ahead: .seconds(Int64(ahead)))) }
     let patches: [Patch]
     do {
       patches = try batch.entries.map { try Patch(content: $0.rows) }
     } catch {
-      note(.damagedFile(name: SyncFileName.batch(device: batch.device, number: batch.number).text))
-      return false
+      note(.damagedFile(name: name.text))
+      return nil
     }
-    let tables = sync.tables
-    let missing = try await database.read { connection in
-      try tables.missing(for: patches, connection)
-    }
-    if let missing {
-      note(.newerSchema(device: batch.device, table: missing.table, column: missing.column))
-      return false
-    }
-    let assets = sync.magic.assets
-    for asset in patches.flatMap(\.addedAssets) {
-      if try await database.read({ try assets.has(asset.file, in: $0) }) { continue }
-      guard try await download.fetch(asset, from: sync.folder, sync.format) else {
-        note(.missingAsset(sha256: asset.sha256.description))
-        return false
-      }
-    }
-    return true
+    return try await isUsable(patches, from: device, download) ? (batch, size) : nil
   }
 
-  private func apply(_ batches: [SyncBatch], _ download: SyncDownload) async throws {
-    let tables = sync.tables
-    let assets = sync.magic.assets
-    let patches = try batches.flatMap { try $0.entries.map { try Patch(content: $0.rows) } }
-    let names = Set(patches.flatMap(\.addedAssets).map(\.file))
+  private mutating func apply(_ batches: [SyncBatch], _ download: SyncDownload) async throws {
+    do {
+      try await write(batches, download)
+    } catch AssetError.missingFile {
+      // Undoing an entry has restored an asset whose content never was in this store.
+      let patches = try await database.read { connection in
+        try SyncLog.entries(where: "1", atMost: .max, connection).flatMap {
+          [try $0.patch(), try $0.change()]
+        }
+      }
+      guard try await fetch(Array(Set(patches.flatMap(\.allAssets))), download) else { return }
+      try await write(batches, download)
+    }
+  }
+
+  private func write(_ batches: [SyncBatch], _ download: SyncDownload) async throws {
+    let (tables, assets, device) = (sync.tables, assets, sync.device)
+    let patches = try batches.map { try $0.entries.map { try Patch(content: $0.rows) } }
+    let all = patches.flatMap(\.self)
+    let names = try download.names()
     let received = try await assets.work {
       try ReceivedAssets(names, from: download.path, to: assets)
     }
-    let rows = patches.map(\.assetRows)
+    let rows = all.map(\.assetRows)
     let keys = rows.reduce(into: Set<Value>()) { $0.formUnion($1.keys) }
     let oldFiles = rows.reduce(into: Set<String>()) { $0.formUnion($1.oldFiles) }
     try await write { connection in
+      guard try SyncState(connection).device == device else { return }
       try received.adopted(keys, in: connection) {
         try SyncRecorder.applying(connection) {
-          for batch in batches {
-            guard try SyncPeers(connection).receive(batch) else { continue }
-            try SyncClock.advance(to: batch.clock, connection)
-            for entry in batch.entries {
-              try SyncLog.insert(entry, batch: batch.number, connection)
+          let replay = Replay(connection: connection, tables: tables, assets: assets)
+          let wasAdmitted = try SyncState(connection).isAdmitted
+          for (batch, patches) in zip(batches, patches) {
+            guard try SyncPeers(connection).receive(batch, own: device) else { continue }
+            try SyncClock.advance(to: batch.head.clock, connection)
+            for (entry, patch) in zip(batch.entries, patches) {
+              try SyncLog.insert(
+                entry, batch: batch.head.number, isApplied: false, holding: patch.assetFiles,
+                assets, connection)
             }
           }
-          _ = try Replay(connection: connection, tables: tables).run()
+          if try !wasAdmitted && SyncState(connection).isAdmitted {
+            try replay.delayOwnEntries(of: device)
+          }
+          _ = try replay.run()
         }
       }
       try assets.markUnreferenced(oldFiles, in: connection)
@@ -270,11 +346,4 @@ extension SyncPass {
       withExtendedLifetime(download) {}
     }
   }
-
-  /// Writes a batch without entries if this device has received some since its last batch, so that
-  /// others can delete what all devices have.
-  private mutating func confirm() async throws {}
-
-  /// Deletes own files that no device needs any more.
-  private mutating func removeFiles(_ present: [SyncFileName]) async throws {}
 }

@@ -26,6 +26,13 @@ public enum SyncProblem: Hashable, Sendable {
   case wrongKey(name: String)
   /// A file belongs to a sync with another name.
   case otherSync(name: String)
+  /// A file belongs to a sync of the same name that another device has begun. Use another folder or
+  /// name for one of them.
+  case otherStore(name: String)
+  /// The folder has files of other devices, but no complete snapshot with which this one can begin.
+  case waitsForSnapshot
+  /// No other device has met this one yet. Its changes are sent as soon as one has.
+  case notAdmitted
   /// A device has a table or a column that this store doesn't have, because a newer version of the
   /// program runs there. Its changes wait until this store is migrated.
   case newerSchema(device: String, table: String, column: String?)
@@ -34,8 +41,9 @@ public enum SyncProblem: Hashable, Sendable {
   /// A device's clock is ahead of this one by more than a day. Its edits win against concurrent
   /// ones until the clock is corrected.
   case wrongClock(device: String, ahead: Duration)
-  /// Files of a device were deleted before this store received them. The store begins again with a
-  /// snapshot, and keeps its own changes.
+  /// Another device has removed this one, for example because it was silent for too long, or another
+  /// copy of this store has used its identity. The store has begun again with a snapshot and a new
+  /// identity, and has kept its own changes. `device` is the former identity.
   case startsFromSnapshot(device: String)
   /// The folder can't be read or written.
   case folder(description: String)

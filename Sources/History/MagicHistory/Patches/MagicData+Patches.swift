@@ -265,7 +265,7 @@ extension Patch {
   }
 
   /// The names of the files of assets that the patch inserts, replaces or deletes.
-  var assetFiles: Set<String> { Set(assetRows.filter { !$0.isInRow }.map(\.file)) }
+  package var assetFiles: Set<String> { Set(assetRows.filter { !$0.isInRow }.map(\.file)) }
 
   /// The names of the files of assets that the patch replaces or deletes.
   fileprivate var oldFiles: Set<String> {

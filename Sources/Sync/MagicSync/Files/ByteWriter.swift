@@ -15,6 +15,11 @@ struct ByteWriter {
 
   mutating func append(_ text: String) { append(Array(text.utf8)) }
 
+  mutating func append(_ texts: [String]) {
+    append(Int64(texts.count))
+    for text in texts { append(text) }
+  }
+
   mutating func append(_ map: [String: Int64]) {
     append(Int64(map.count))
     for (key, number) in map.sorted(by: { $0.key < $1.key }) {
@@ -54,6 +59,12 @@ struct ByteReader {
       throw cursor.damage("a text is not valid UTF-8")
     }
     return text
+  }
+
+  mutating func texts() throws(SQLiteError) -> [String] {
+    var texts: [String] = []
+    for _ in 0..<(try count()) { texts.append(try text()) }
+    return texts
   }
 
   mutating func map() throws(SQLiteError) -> [String: Int64] {

@@ -3,32 +3,40 @@ import SQLiteAssets
 import SQLiteCore
 import SQLiteHistory
 
-/// An asset whose content a patch adds as a file.
-struct AddedAsset: Hashable {
+/// An asset whose content is in a file.
+struct AssetFile: Hashable, Sendable {
+  let id: AssetID
   let sha256: AssetDigest
   let size: Int
-  /// The name of the file in the store that added it.
-  let file: String
+  /// The name of the file in the stores.
+  let name: String
 }
 
 extension Patch {
   /// The assets whose contents the patch adds as files. Contents in rows are part of the patch.
-  var addedAssets: [AddedAsset] {
-    var found: [AddedAsset] = []
+  var addedAssets: [AssetFile] { assets(\.new) }
+
+  /// All assets of which the patch contains the file.
+  var allAssets: [AssetFile] { addedAssets + assets(\.old) }
+
+  private func assets(_ side: (Row) -> [Value?]) -> [AssetFile] {
+    var found: [AssetFile] = []
     for table in tables where asciiLowercased(table.name) == "magicdata_asset" {
       guard let columns = table.columns?.map(asciiLowercased),
         let file = columns.firstIndex(of: "file"), let size = columns.firstIndex(of: "size"),
         let digest = columns.firstIndex(of: "sha256"),
         let content = columns.firstIndex(of: "content")
       else { continue }
-      for row in table.rows where row.kind != .delete {
-        let new = row.new
-        guard case .text(let name)?? = new[file] as Value??,
-          case .integer(let count)?? = new[size] as Value??,
-          case .blob(let bytes)?? = new[digest] as Value??, let sha256 = AssetDigest(bytes: bytes),
-          new[content] ?? .null == .null, let size = Int(exactly: count)
+      for row in table.rows {
+        let values = side(row)
+        guard case .text(let name)?? = values[file] as Value??,
+          case .integer(let count)?? = values[size] as Value??,
+          case .blob(let bytes)?? = values[digest] as Value??,
+          case .text(let key)? = table.key(of: row).values.first, let id = AssetID(key),
+          let sha256 = AssetDigest(bytes: bytes), values[content] ?? .null == .null,
+          let size = Int(exactly: count)
         else { continue }
-        found.append(AddedAsset(sha256: sha256, size: size, file: name))
+        found.append(AssetFile(id: id, sha256: sha256, size: size, name: name))
       }
     }
     return found
@@ -70,13 +78,18 @@ final class SyncDownload: Sendable {
 
   deinit { try? FileManager.default.removeItem(atPath: path) }
 
+  /// Returns the names of the files that were read completely.
+  func names() throws -> Set<String> {
+    Set(try FileManager.default.contentsOfDirectory(atPath: path))
+  }
+
   /// Reads the parts of an asset, in constant memory.
   ///
   /// - Returns: False if a part is missing or damaged, or if the content has another digest.
   func fetch(
-    _ asset: AddedAsset, from folder: any SyncFolder, _ format: SyncFileFormat
+    _ asset: AssetFile, from folder: any SyncFolder, _ format: SyncFileFormat
   ) async throws -> Bool {
-    let file = "\(path)/\(asset.file)"
+    let file = "\(path)/\(asset.name)"
     if FileManager.default.fileExists(atPath: file) { return true }
     guard FileManager.default.createFile(atPath: "\(file).part", contents: nil),
       let output = FileHandle(forWritingAtPath: "\(file).part")

@@ -1,31 +1,89 @@
 import SQLiteCore
 
-/// The content of a file with changes of one device.
-struct SyncBatch: Sendable {
-  /// The identity of everything that is synced through one folder.
+/// Everything in a batch but its entries.
+struct SyncHead: Hashable, Sendable {
+  /// The name of the sync.
   let group: String
+  /// The device that began the sync. A sync of the same name that another device began is another
+  /// one.
+  let origin: String
   let device: String
   /// The name of the device, for people.
   let deviceName: String
   let number: Int64
-  /// The device's clock when it wrote the batch. Its later entries have later times.
+  /// The device's clock when it assigned the batch. Its later entries have later times.
   let clock: SyncTime
   /// The number of the last batch that the device had applied, for each device: the base of the
   /// entries, and the confirmation that the device no longer needs these files.
   let vector: [String: Int64]
-  let entries: [SyncEntry]
-  /// The devices that this one removes, and the number of the last batch of each that counts.
-  let removals: [String: Int64]
+  /// The new devices that this one has met. They may send entries with times after ``clock``.
+  let admitted: [String]
+  /// All devices of which this one knows that they were removed.
+  let removed: [String]
+
+  /// The number of batches that the device had applied.
+  var batchCount: Int64 { vector.values.reduce(0, &+) }
 
   var bytes: [UInt8] {
     var writer = ByteWriter()
+    append(to: &writer)
+    return writer.bytes
+  }
+
+  func append(to writer: inout ByteWriter) {
     writer.append(group)
+    writer.append(origin)
     writer.append(device)
     writer.append(deviceName)
     writer.append(number)
     writer.append(clock.bits)
     writer.append(vector)
-    writer.append(removals)
+    writer.append(admitted)
+    writer.append(removed)
+  }
+
+  init(
+    group: String, origin: String, device: String, deviceName: String, number: Int64,
+    clock: SyncTime, vector: [String: Int64], admitted: [String], removed: [String]
+  ) {
+    self.group = group
+    self.origin = origin
+    self.device = device
+    self.deviceName = deviceName
+    self.number = number
+    self.clock = clock
+    self.vector = vector
+    self.admitted = admitted
+    self.removed = removed
+  }
+
+  init(from reader: inout ByteReader) throws {
+    group = try reader.text()
+    origin = try reader.text()
+    device = try reader.text()
+    deviceName = try reader.text()
+    number = try reader.number()
+    clock = SyncTime(bits: try reader.number())
+    vector = try reader.map()
+    admitted = try reader.texts()
+    removed = try reader.texts()
+    guard clock >= .zero, clock <= .limit, number >= 0 else { throw SyncFileFault.damaged }
+  }
+
+  init(_ bytes: [UInt8]) throws {
+    var reader = ByteReader(bytes)
+    try self.init(from: &reader)
+  }
+}
+
+/// The content of a file with changes of one device.
+struct SyncBatch: Sendable {
+  let head: SyncHead
+  let entries: [SyncEntry]
+
+  var bytes: [UInt8] {
+    var writer = ByteWriter()
+    head.append(to: &writer)
     writer.append(Int64(entries.count))
     for entry in entries {
       writer.append(entry.id.time.bits)
@@ -34,18 +92,9 @@ struct SyncBatch: Sendable {
     return writer.bytes
   }
 
-  init(
-    group: String, device: String, deviceName: String, number: Int64, clock: SyncTime,
-    vector: [String: Int64], entries: [SyncEntry], removals: [String: Int64]
-  ) {
-    self.group = group
-    self.device = device
-    self.deviceName = deviceName
-    self.number = number
-    self.clock = clock
-    self.vector = vector
+  init(head: SyncHead, entries: [SyncEntry]) {
+    self.head = head
     self.entries = entries
-    self.removals = removals
   }
 
   /// Reads a batch.
@@ -55,25 +104,18 @@ struct SyncBatch: Sendable {
   init(_ bytes: [UInt8]) throws(SyncFileFault) {
     do {
       var reader = ByteReader(bytes)
-      group = try reader.text()
-      let device = try reader.text()
-      self.device = device
-      deviceName = try reader.text()
-      number = try reader.number()
-      clock = SyncTime(bits: try reader.number())
-      vector = try reader.map()
-      removals = try reader.map()
+      head = try SyncHead(from: &reader)
       var entries: [SyncEntry] = []
       var last = SyncTime.zero
       for _ in 0..<(try reader.count()) {
         let time = SyncTime(bits: try reader.number())
-        guard time > last, time <= clock else { throw SyncFileFault.damaged }
+        guard time > last, time <= head.clock else { throw SyncFileFault.damaged }
         last = time
         entries.append(
-          SyncEntry(id: EntryID(time: time, device: device), rows: try reader.content()))
+          SyncEntry(id: EntryID(time: time, device: head.device), rows: try reader.content()))
       }
       self.entries = entries
-      guard reader.isAtEnd, clock >= .zero, clock <= .limit else { throw SyncFileFault.damaged }
+      guard reader.isAtEnd else { throw SyncFileFault.damaged }
     } catch { throw .damaged }
   }
 }

@@ -22,6 +22,27 @@ enum SyncFileName: Hashable, Sendable {
     }
   }
 
+  /// The device of a batch or a snapshot; the digest of an asset.
+  var device: String {
+    switch self {
+    case .batch(let device, _), .snapshotPart(let device, _, _), .snapshot(let device, _): device
+    case .asset(let digest, _): digest
+    }
+  }
+
+  /// The number of a batch or a snapshot.
+  var number: Int64 {
+    switch self {
+    case .batch(_, let number), .snapshotPart(_, let number, _), .snapshot(_, let number): number
+    case .asset(_, let part): Int64(part)
+    }
+  }
+
+  /// Returns the name of a part of this snapshot.
+  func part(_ part: Int) -> SyncFileName {
+    .snapshotPart(device: device, number: number, part: part)
+  }
+
   /// Parses a name. Returns nil for a name of a foreign file.
   init?(_ text: String) {
     let fields = text.split(separator: "-", omittingEmptySubsequences: false)

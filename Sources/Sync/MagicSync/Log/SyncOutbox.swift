@@ -3,49 +3,55 @@ import SQLiteCore
 /// The entries of this device, divided into batches.
 struct SyncOutbox {
   let connection: Connection
-  let device: String
+  let state: SyncState
 
-  init(_ connection: Connection, _ device: String) {
+  init(_ connection: Connection) throws {
     self.connection = connection
-    self.device = device
+    state = try SyncState(connection)
   }
 
   /// Assigns the entries that belong to no batch to new ones, together with what the device has
-  /// received so far.
-  func assign() throws {
-    var number = try SyncTables.number("lastBatch", connection) ?? 0
-    let vector = try SyncPeers(connection).vector(of: device)
-    while true {
+  /// received so far. If there are none, a batch without entries is assigned if other devices have
+  /// to know something: that this device exists, or what it has received.
+  ///
+  /// - Parameters:
+  ///   - group: The name of the sync.
+  ///   - deviceName: The name of this device, for people.
+  func assign(group: String, deviceName: String) throws {
+    let peers = SyncPeers(connection)
+    var number = state.lastBatch
+    let device = state.device
+    func insert(clock: SyncTime) throws {
+      number += 1
+      let head = SyncHead(
+        group: group, origin: state.origin ?? device, device: device, deviceName: deviceName,
+        number: number, clock: clock, vector: try peers.vector(of: device, number - 1),
+        admitted: try peers.unannounced(), removed: try peers.removed())
+      try connection.executeChange(
+        "INSERT INTO main.magicdata_sync_batch VALUES (\(number), \(head.bytes), 0)")
+      try connection.executeChange("UPDATE main.magicdata_sync_device SET isAnnounced = 1")
+      try SyncTables.remove("mustConfirm", connection)
+    }
+    while state.isAdmitted {
       let entries = try SyncLog.entries(
         where: "device = \(device) AND batch IS NULL", atMost: SyncPass.batchSize, connection)
       guard let last = entries.last else { break }
-      number += 1
+      try insert(clock: last.id.time)
       try connection.executeChange(
         """
         UPDATE main.magicdata_sync_log SET batch = \(number)
         WHERE device = \(device) AND batch IS NULL AND time <= \(last.id.time.bits)
         """)
-      try insert(number, clock: last.id.time, vector)
     }
-    try SyncTables.set("lastBatch", .integer(number), connection)
-  }
-
-  /// Assigns a batch without entries, which only confirms what the device has received.
-  func assignConfirmation() throws {
-    let number = (try SyncTables.number("lastBatch", connection) ?? 0) + 1
-    try insert(
-      number, clock: try SyncClock.next(connection), try SyncPeers(connection).vector(of: device))
-    try SyncTables.set("lastBatch", .integer(number), connection)
-  }
-
-  private func insert(_ number: Int64, clock: SyncTime, _ vector: [String: Int64]) throws {
-    var writer = ByteWriter()
-    writer.append(vector)
-    try connection.executeChange(
-      """
-      INSERT INTO main.magicdata_sync_batch (number, clock, vector, isWritten)
-      VALUES (\(number), \(clock.bits), \(writer.bytes), 0)
-      """)
+    let isUnknown = number == 0 && !state.isAdmitted
+    if try isUnknown || SyncTables.number("mustConfirm", connection) != nil
+      || !peers.unannounced().isEmpty
+    {
+      try insert(clock: try SyncClock.next(connection))
+    }
+    if number != state.lastBatch {
+      try SyncTables.set("lastBatch", .integer(number), connection)
+    }
   }
 
   /// Returns the numbers of the batches that aren't known to be in the folder.
@@ -60,66 +66,34 @@ struct SyncOutbox {
       "UPDATE main.magicdata_sync_batch SET isWritten = 1 WHERE number = \(number)")
   }
 
-  /// Returns the content of a batch, which is the same each time.
-  func batch(_ number: Int64, group: String, deviceName: String) throws -> SyncBatch {
+  /// Returns the content of a batch, which is the same each time; nil if another process has begun
+  /// anew with another identity.
+  func batch(_ number: Int64) throws -> SyncBatch? {
     guard
-      let (clock, vector) = try connection.firstRow(
-        "SELECT clock, vector FROM main.magicdata_sync_batch WHERE number = \(number)",
-        as: Int64.self, [UInt8].self)
-    else { throw SQLiteError(.corrupt, "a batch of the sync is missing") }
-    var reader = ByteReader(vector)
+      let head = try connection.firstRow(
+        "SELECT head FROM main.magicdata_sync_batch WHERE number = \(number)", as: [UInt8].self)
+    else { return nil }
     let entries = try SyncLog.entries(
-      where: "device = \(device) AND batch = \(number)", atMost: .max, connection)
+      where: "device = \(state.device) AND batch = \(number)", atMost: .max, connection)
     return SyncBatch(
-      group: group, device: device, deviceName: deviceName, number: number,
-      clock: SyncTime(bits: clock), vector: try reader.map(),
-      entries: entries.map { SyncEntry(id: $0.id, rows: $0.rows) }, removals: [:])
-  }
-}
-
-/// The other devices, as far as their files have arrived.
-struct SyncPeers {
-  let connection: Connection
-
-  init(_ connection: Connection) { self.connection = connection }
-
-  /// Returns the number of the last batch that was applied, by device. That of `own` is the last
-  /// one that was assigned.
-  func vector(of own: String) throws -> [String: Int64] {
-    var vector = Dictionary(
-      try connection.rows(
-        "SELECT device, received FROM main.magicdata_sync_device", as: String.self, Int64.self
-      ).map { ($0, $1) }, uniquingKeysWith: { $1 })
-    vector[own] = try SyncTables.number("lastBatch", connection) ?? 0
-    return vector
+      head: try SyncHead(head), entries: entries.map { SyncEntry(id: $0.id, rows: $0.rows) })
   }
 
-  /// Records a batch whose entries are in the log. Does nothing if it is recorded already.
+  /// Marks the batches that the folder lacks, although a new device needs them, as not written.
   ///
-  /// - Returns: Whether the batch is the next one of its device.
-  func receive(_ batch: SyncBatch) throws -> Bool {
-    let received =
-      try connection.firstRow(
-        "SELECT received FROM main.magicdata_sync_device WHERE device = \(batch.device)",
-        as: Int64.self) ?? 0
-    guard batch.number == received + 1 else { return false }
-    var writer = ByteWriter()
-    writer.append(batch.vector)
-    try connection.executeChange(
-      """
-      INSERT INTO main.magicdata_sync_device (device, name, received, clock, vector)
-      VALUES (\(batch.device), \(batch.deviceName), \(batch.number), \(batch.clock.bits),
-        \(writer.bytes))
-      ON CONFLICT (device) DO UPDATE SET name = excluded.name, received = excluded.received,
-        clock = excluded.clock, vector = excluded.vector
-      """)
-    return true
-  }
-
-  /// Returns the time up to which no further entry can arrive: the least clock of all devices.
-  func stableTime() throws -> SyncTime? {
-    try connection.firstRow(
-      "SELECT min(clock) FROM main.magicdata_sync_device WHERE lastBatch IS NULL", as: Int64?.self
-    ).flatMap(\.self).map(SyncTime.init(bits:))
+  /// - Parameters:
+  ///   - present: The numbers of this device's batches in the folder.
+  ///   - last: The last batch that a snapshot contains.
+  /// - Returns: Whether some of them can't be written again, because their entries were deleted.
+  func repair(present: Set<Int64>, after last: Int64) throws -> Bool {
+    let known = try connection.rows(
+      "SELECT number FROM main.magicdata_sync_batch WHERE number > \(last)", as: Int64.self)
+    for number in known where !present.contains(number) {
+      try connection.executeChange(
+        "UPDATE main.magicdata_sync_batch SET isWritten = 0 WHERE number = \(number)")
+    }
+    guard state.lastBatch > last else { return false }
+    let available = present.union(known)
+    return (last + 1...state.lastBatch).contains { !available.contains($0) }
   }
 }

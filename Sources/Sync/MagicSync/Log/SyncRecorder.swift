@@ -1,6 +1,7 @@
+import MagicHistory
+import SQLiteAssets
 import SQLiteCore
 import SQLiteHistory
-import MagicHistory
 
 /// Records the changes of each transaction as an entry of the log, in the same transaction.
 enum SyncRecorder {
@@ -8,9 +9,11 @@ enum SyncRecorder {
   /// changes are no new entry. The transaction removes the mark before its end.
   private static let mark = "isApplying"
 
-  static func start(_ database: Database, _ tables: SyncedTables) -> Registration {
+  static func start(
+    _ database: Database, _ assets: AssetStore, _ tables: SyncedTables
+  ) -> Registration {
     database.beforeEachCommit(once: "sync") { connection, rows in
-      try record(rows, tables, connection)
+      try record(rows, tables, assets, connection)
     }
   }
 
@@ -23,11 +26,10 @@ enum SyncRecorder {
   }
 
   private static func record(
-    _ rows: RecordedRows?, _ tables: SyncedTables, _ connection: Connection
+    _ rows: RecordedRows?, _ tables: SyncedTables, _ assets: AssetStore, _ connection: Connection
   ) throws {
     if try SyncTables.number(mark, connection) != nil {
-      try connection.executeChange("DELETE FROM main.magicdata_sync WHERE key = \(mark)")
-      return
+      return try SyncTables.remove(mark, connection)
     }
     guard let rows else {
       throw SyncError.tooManyRows
@@ -35,6 +37,8 @@ enum SyncRecorder {
     let patch = try tables.patch(of: rows, connection)
     guard !patch.isEmpty, let device = try SyncTables.text("device", connection) else { return }
     let id = EntryID(time: try SyncClock.next(connection), device: device)
-    try SyncLog.insertOwn(SyncEntry(id: id, rows: patch.content()), connection)
+    try SyncLog.insert(
+      SyncEntry(id: id, rows: patch.content()), isApplied: true, holding: patch.assetFiles,
+      assets, connection)
   }
 }

@@ -1,4 +1,5 @@
 import MagicHistory
+import SQLiteAssets
 import SQLiteCore
 import SQLiteHistory
 
@@ -16,17 +17,21 @@ enum SyncTables {
         key TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
       -- `effect` contains what the entry changed in this store if that differs from `rows`.
       CREATE TABLE IF NOT EXISTS main.magicdata_sync_log (
-        time INTEGER NOT NULL, device TEXT NOT NULL, batch INTEGER, isApplied INTEGER NOT NULL,
-        rows BLOB NOT NULL, effect BLOB, PRIMARY KEY (time, device));
+        number INTEGER PRIMARY KEY, time INTEGER NOT NULL, device TEXT NOT NULL, batch INTEGER,
+        isApplied INTEGER NOT NULL, rows BLOB NOT NULL, effect BLOB, UNIQUE (time, device));
       CREATE INDEX IF NOT EXISTS main.magicdata_sync_log_batch
         ON magicdata_sync_log (device, batch);
-      -- The batches of this device.
+      CREATE INDEX IF NOT EXISTS main.magicdata_sync_log_pending
+        ON magicdata_sync_log (time, device) WHERE isApplied = 0;
+      -- The batches of this device. `head` contains everything but the entries.
       CREATE TABLE IF NOT EXISTS main.magicdata_sync_batch (
-        number INTEGER PRIMARY KEY, clock INTEGER NOT NULL, vector BLOB NOT NULL,
-        isWritten INTEGER NOT NULL);
+        number INTEGER PRIMARY KEY, head BLOB NOT NULL, isWritten INTEGER NOT NULL);
+      -- The other devices. `head` contains their last batch without its entries. `day` counts the
+      -- days on which this store was synced until then.
       CREATE TABLE IF NOT EXISTS main.magicdata_sync_device (
         device TEXT PRIMARY KEY, name TEXT NOT NULL, received INTEGER NOT NULL,
-        clock INTEGER NOT NULL, vector BLOB NOT NULL, lastBatch INTEGER) WITHOUT ROWID;
+        clock INTEGER NOT NULL, head BLOB NOT NULL, day INTEGER NOT NULL,
+        isRemoved INTEGER NOT NULL, isAnnounced INTEGER NOT NULL) WITHOUT ROWID;
       -- The key of the row that has taken the place of another one. `device` is empty if it holds
       -- for the entries of all devices.
       CREATE TABLE IF NOT EXISTS main.magicdata_sync_alias (
@@ -67,6 +72,15 @@ enum SyncTables {
   static func number(_ key: String, _ connection: Connection) throws -> Int64? {
     guard case .integer(let number)? = try value(key, connection) else { return nil }
     return number
+  }
+
+  static func content(_ key: String, _ connection: Connection) throws -> [UInt8]? {
+    guard case .blob(let content)? = try value(key, connection) else { return nil }
+    return content
+  }
+
+  static func remove(_ key: String, _ connection: Connection) throws {
+    try connection.executeChange("DELETE FROM main.magicdata_sync WHERE key = \(key)")
   }
 
   private static func value(_ key: String, _ connection: Connection) throws -> Value? {
@@ -124,23 +138,93 @@ enum SyncLog {
     func change() throws -> Patch { try Patch(content: effect ?? rows) }
   }
 
-  /// Inserts an entry of this device, which is applied already.
-  static func insertOwn(_ entry: SyncEntry, _ connection: Connection) throws {
-    try connection.executeChange(
-      """
-      INSERT INTO main.magicdata_sync_log (time, device, isApplied, rows)
-      VALUES (\(entry.id.time.bits), \(entry.id.device), 1, \(entry.rows))
-      """)
+  /// An entry with everything that the table contains.
+  struct Record: Sendable {
+    let id: EntryID
+    let batch: Int64?
+    let rows: [UInt8]
+    let effect: [UInt8]?
   }
 
-  /// Inserts an entry of another device. Does nothing if the log contains it.
-  static func insert(_ entry: SyncEntry, batch: Int64, _ connection: Connection) throws {
-    try connection.executeChange(
+  /// Inserts an entry. If the log contains it, only sets its batch.
+  ///
+  /// - Parameters:
+  ///   - entry: The entry.
+  ///   - batch: The number of its batch, or nil if it belongs to none yet.
+  ///   - isApplied: Whether the entry's changes are in the store.
+  ///   - effect: The changes in the store, if they differ from those of the entry.
+  ///   - files: The files of the assets in the changes.
+  ///   - assets: The assets of the store.
+  ///   - connection: The connection.
+  static func insert(
+    _ entry: SyncEntry, batch: Int64? = nil, isApplied: Bool, effect: [UInt8]? = nil,
+    holding files: Set<String>, _ assets: AssetStore, _ connection: Connection
+  ) throws {
+    let change = try connection.executeChange(
       """
-      INSERT INTO main.magicdata_sync_log (time, device, batch, isApplied, rows)
-      VALUES (\(entry.id.time.bits), \(entry.id.device), \(batch), 0, \(entry.rows))
-      ON CONFLICT DO NOTHING
+      INSERT INTO main.magicdata_sync_log (time, device, batch, isApplied, rows, effect)
+      VALUES (\(entry.id.time.bits), \(entry.id.device), \(batch), \(isApplied), \(entry.rows),
+        \(effect.map { Value.blob($0) } ?? .null))
+      ON CONFLICT (time, device) DO UPDATE SET batch = excluded.batch WHERE batch IS NULL
       """)
+    guard change.rows > 0 else { return }
+    try hold(files, for: entry.id, assets, connection)
+  }
+
+  /// Keeps files of assets as long as the log contains an entry, so that undoing it finds them.
+  private static func hold(
+    _ files: Set<String>, for id: EntryID, _ assets: AssetStore, _ connection: Connection
+  ) throws {
+    guard !files.isEmpty,
+      let number = try connection.firstRow(
+        """
+        SELECT number FROM main.magicdata_sync_log
+        WHERE time = \(id.time.bits) AND device = \(id.device)
+        """, as: Int64.self)
+    else { return }
+    try assets.hold(files, for: holder(number), in: connection)
+  }
+
+  /// The holder of an entry's files. The numbers are odd and negative, so that they differ from
+  /// those of a history's steps.
+  private static func holder(_ number: Int64) -> AssetHolder {
+    AssetHolder(session: nil, number: -2 * number - 1)
+  }
+
+  /// Deletes the entries that match a condition.
+  static func delete(
+    where condition: SQL, _ assets: AssetStore, _ connection: Connection
+  ) throws {
+    let numbers = try connection.rows(
+      "SELECT number FROM main.magicdata_sync_log WHERE \(condition)", as: Int64.self)
+    for number in numbers { try assets.release(holder(number), in: connection) }
+    try connection.executeChange("DELETE FROM main.magicdata_sync_log WHERE \(condition)")
+  }
+
+  /// Calls `body` with all entries, in their order, in groups of about `limit` bytes.
+  static func forEachGroup(
+    atMost limit: Int, _ connection: Connection, _ body: ([Record]) throws -> Void
+  ) throws {
+    var records: [Record] = []
+    var size = 0
+    var statement = try connection.statement(
+      """
+      SELECT time, device, batch, rows, effect FROM main.magicdata_sync_log
+      WHERE isApplied = 1 ORDER BY time, device
+      """)
+    while try statement.step() {
+      let id = EntryID(
+        time: SyncTime(bits: statement.integer(at: 0)), device: try statement.text(at: 1))
+      let record = Record(
+        id: id, batch: statement.isNull(at: 2) ? nil : statement.integer(at: 2),
+        rows: statement.blob(at: 3), effect: statement.isNull(at: 4) ? nil : statement.blob(at: 4))
+      size += record.rows.count + (record.effect?.count ?? 0)
+      records.append(record)
+      guard size >= limit else { continue }
+      try body(records)
+      (records, size) = ([], 0)
+    }
+    if !records.isEmpty { try body(records) }
   }
 
   /// Returns the first entry that is not applied, or nil if there is none.
@@ -183,12 +267,13 @@ enum SyncLog {
 
   /// Records whether an entry is applied, and its effect if that differs from its rows.
   static func mark(
-    _ id: EntryID, isApplied: Bool, effect: [UInt8]?, _ connection: Connection
+    _ id: EntryID, isApplied: Bool, effect: Patch?, _ assets: AssetStore, _ connection: Connection
   ) throws {
+    if let effect { try hold(effect.assetFiles, for: id, assets, connection) }
     try connection.executeChange(
       """
       UPDATE main.magicdata_sync_log
-      SET isApplied = \(isApplied), effect = \(effect.map { Value.blob($0) } ?? .null)
+      SET isApplied = \(isApplied), effect = \(try effect.map { .blob(try $0.content()) } ?? Value.null)
       WHERE time = \(id.time.bits) AND device = \(id.device)
       """)
   }

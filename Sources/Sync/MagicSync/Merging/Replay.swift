@@ -1,4 +1,5 @@
 import MagicHistory
+import SQLiteAssets
 import SQLiteCore
 import SQLiteHistory
 
@@ -12,6 +13,7 @@ struct Replay {
 
   let connection: Connection
   let tables: SyncedTables
+  let assets: AssetStore
 
   /// Applies all entries of the log that aren't applied.
   ///
@@ -48,6 +50,23 @@ struct Replay {
     }
   }
 
+  /// Gives the entries of this device that no other one knows later times than everything that was
+  /// received, and undoes them.
+  func delayOwnEntries(of device: String) throws {
+    let own: SQL = "device = \(device) AND batch IS NULL"
+    let times = try connection.rows(
+      "SELECT time FROM main.magicdata_sync_log WHERE \(own) ORDER BY time", as: Int64.self)
+    guard let first = times.first else { return }
+    try undo("(time, device) >= (\(first), \(device))")
+    for time in times {
+      try connection.executeChange(
+        """
+        UPDATE main.magicdata_sync_log SET time = \(try SyncClock.next(connection).bits)
+        WHERE time = \(time) AND device = \(device)
+        """)
+    }
+  }
+
   /// Applies the entries one by one. Applying several together could hide a conflict that another
   /// device finds, for example if the second one deletes the row with which the first one conflicts.
   private func redo() throws -> Int {
@@ -64,7 +83,7 @@ struct Replay {
   private func redo(_ entry: SyncLog.Stored) throws {
     let patch = try entry.patch()
     if try apply(patch) {
-      return try SyncLog.mark(entry.id, isApplied: true, effect: nil, connection)
+      return try SyncLog.mark(entry.id, isApplied: true, effect: nil, assets, connection)
     }
     let merge = try RowMerge(entry.id, SyncSchema(connection, tables), connection)
     var effect = Patch()
@@ -78,7 +97,7 @@ struct Replay {
       return TransactionOutcome.rollback
     }
     try applyChanges(effect)
-    try SyncLog.mark(entry.id, isApplied: true, effect: effect.content(), connection)
+    try SyncLog.mark(entry.id, isApplied: true, effect: effect, assets, connection)
     for alias in merge.aliases {
       try connection.executeChange(
         """

@@ -1,0 +1,196 @@
+import Essentials
+import MagicHistory
+import SQLiteAssets
+import SQLiteCore
+import SQLiteHistory
+import SQLiteObjects
+
+// Deleting what no device needs.
+extension SyncPass {
+  mutating func compact() async throws {
+    let (assets, device, days) = (assets, sync.device, sync.limits.days)
+    let (state, stability) = try await write { connection in
+      try SyncPeers(connection).removeSilent(for: days, own: device)
+      let stability = try SyncStability(connection)
+      try stability.truncate(assets, connection)
+      return (try SyncState(connection), stability)
+    }
+    guard state.isAdmitted else { return }
+    var best = try await bestSnapshot(of: state.origin)
+    if try await needsSnapshot(best?.snapshot), let new = try await writeSnapshot() {
+      try await removeAssets()
+      best = new
+    }
+    guard let best else { return }
+    try await removeFiles(stability, state, best)
+  }
+
+  /// Returns whether so many files follow a snapshot that this device should write a new one, or
+  /// whether a new device couldn't begin with it.
+  private func needsSnapshot(_ last: SyncSnapshot?) async throws -> Bool {
+    let vector = last?.head.vector ?? [:]
+    let (device, limits) = (sync.device, sync.limits)
+    let present = files.batches[device] ?? []
+    let (isIncomplete, peers, isOrigin) = try await write { connection in
+      (
+        try SyncOutbox(connection).repair(present: present, after: vector[device] ?? 0),
+        try SyncPeers(connection).all(), try SyncState(connection).origin == device
+      )
+    }
+    // The device with the least identity writes it. If that one is away, the next one does later.
+    let rank = peers.count { !$0.isRemoved && $0.device < device }
+    if isIncomplete || last == nil && (isOrigin || rank == 0) { return true }
+    let count = files.batches.reduce(0) { sum, batches in
+      sum + batches.value.count { $0 > vector[batches.key, default: 0] }
+    }
+    let least = max(
+      limits.batchesPerSnapshot, (last?.byteCount ?? 0) / limits.snapshotBytesPerBatch)
+    return count >= least * (1 + rank)
+  }
+
+  /// Writes a snapshot of the store.
+  ///
+  /// - Returns: Nil if transactions of this device follow each other so fast that none could be
+  ///   written.
+  private mutating func writeSnapshot() async throws -> (SyncFileName, SyncSnapshot)? {
+    let number = try await write { connection in
+      let number = (try SyncTables.number("lastSnapshot", connection) ?? 0) + 1
+      try SyncTables.set("lastSnapshot", .integer(number), connection)
+      return number
+    }
+    let download = try SyncDownload()
+    let (group, deviceName, device) = (sync.name, sync.deviceName, sync.device)
+    let (tables, limits) = (sync.tables, sync.limits)
+    for _ in 0..<8 {
+      // Everything that the snapshot contains must be in batches.
+      try await send()
+      let writer = SyncSnapshotWriter(path: download.path, partSize: limits.partSize)
+      let written = try await database.read { connection -> (SyncSnapshot, [AssetFile])? in
+        let state = try SyncState(connection)
+        guard state.device == device,
+          try connection.firstRow(
+            """
+            SELECT 1 FROM main.magicdata_sync_log WHERE isApplied = 0
+              OR (device = \(device) AND batch IS NULL) LIMIT 1
+            """) == nil
+        else { return nil }
+        return try writer.write(number, group: group, deviceName: deviceName, tables, connection)
+      }
+      guard let (snapshot, contents) = written else { continue }
+      try await send()
+      for asset in contents { try await send(asset) }
+      let name = SyncFileName.snapshot(device: device, number: number)
+      for part in 0..<snapshot.partCount {
+        try Task.checkCancellation()
+        sync.report(.sending(done: part, total: snapshot.partCount))
+        let bytes = [UInt8](
+          try Data(contentsOf: URL(filePath: "\(download.path)/part-\(part)")))
+        let file = name.part(part)
+        _ = try await sync.folder.create(file.text, try sync.format.seal(bytes, as: file))
+        files.insert(file)
+      }
+      _ = try await sync.folder.create(name.text, try sync.format.seal(snapshot.bytes, as: name))
+      files.insert(name)
+      sync.keep(snapshot, name)
+      return (name, snapshot)
+    }
+    return nil
+  }
+
+  /// Deletes the files that all devices have, and that no new device needs.
+  private func removeFiles(
+    _ stability: SyncStability, _ state: SyncState,
+    _ best: (name: SyncFileName, snapshot: SyncSnapshot)
+  ) async throws {
+    let vector = best.snapshot.head.vector
+    let received = try await database.read { connection in
+      try SyncPeers(connection).vector(of: state.device, state.lastBatch)
+    }
+    let former = try await database.read { try SyncTables.text("formerDevice", $0) }
+    func isOurs(_ device: String) -> Bool {
+      device == state.device || stability.settled.contains(device) || device == former
+    }
+    var old: [SyncFileName] = []
+    for (device, numbers) in files.batches where isOurs(device) {
+      for number in numbers {
+        let isNeeded =
+          device == state.device
+          ? number > min(stability.confirmed[device, default: 0], vector[device, default: 0])
+          : device != former && number > vector[device, default: 0]
+            && number <= received[device, default: 0]
+        if !isNeeded { old.append(.batch(device: device, number: number)) }
+      }
+    }
+    let snapshots = files.snapshots.filter { $0 != best.name && isOurs($0.device) }
+    old += snapshots
+    // Parts without the last file may belong to a snapshot that another process is writing.
+    let newest = files.snapshots.filter { $0.device == state.device }.map(\.number).max() ?? 0
+    for part in files.snapshotParts where isOurs(part.device) {
+      let isPartOfBest = part.device == best.name.device && part.number == best.name.number
+      if !isPartOfBest, part.device != state.device || part.number <= newest { old.append(part) }
+    }
+    for name in old { try await sync.folder.remove(name.text) }
+  }
+
+  /// Deletes the contents of assets that nothing in this store needs. If another device needs one,
+  /// it writes it again.
+  private mutating func removeAssets() async throws {
+    let tables = sync.tables
+    let needed = try await database.read { connection in
+      try SyncContent(connection, tables).neededAssets()
+    }
+    for (digest, parts) in files.assets where !needed.contains(digest) {
+      for part in parts {
+        try await sync.folder.remove(SyncFileName.asset(digest: digest, part: part).text)
+      }
+    }
+  }
+}
+
+/// Writes the parts of a snapshot to a folder of this device.
+struct SyncSnapshotWriter {
+  let path: String
+  let partSize: Int
+
+  /// - Returns: The snapshot, and the assets whose contents it needs.
+  func write(
+    _ number: Int64, group: String, deviceName: String, _ tables: SyncedTables,
+    _ connection: Connection
+  ) throws -> (SyncSnapshot, [AssetFile]) {
+    var contents: Set<AssetFile> = []
+    var (count, size) = (0, 0)
+    func append(_ part: SyncSnapshotPart) throws {
+      let bytes = try part.content()
+      try Data(bytes).write(to: URL(filePath: "\(path)/part-\(count)"))
+      count += 1
+      size += bytes.count
+    }
+    try SyncContent(connection, tables).forEachPatch(atMost: partSize) { patch in
+      contents.formUnion(patch.addedAssets)
+      try append(.rows(patch))
+    }
+    try SyncLog.forEachGroup(atMost: partSize, connection) { records in
+      for record in records { contents.formUnion(try Patch(content: record.rows).allAssets) }
+      try append(.log(records))
+    }
+    let state = try SyncState(connection)
+    let peers = SyncPeers(connection)
+    let head = SyncHead(
+      group: group, origin: state.origin ?? state.device, device: state.device,
+      deviceName: deviceName, number: number, clock: try SyncClock.current(connection),
+      vector: try peers.vector(of: state.device, state.lastBatch), admitted: [],
+      removed: try peers.removed())
+    func rows(_ table: String) throws -> [[Value]] {
+      var statement = try connection.statement("SELECT * FROM main.\(identifier: table)")
+      var rows: [[Value]] = []
+      while try statement.step() {
+        rows.append(try (0..<statement.columnCount).map { try statement.value(at: $0) })
+      }
+      return rows
+    }
+    let snapshot = SyncSnapshot(
+      head: head, peers: try peers.all(), conflicts: try rows("magicdata_sync_conflict"),
+      aliases: try rows("magicdata_sync_alias"), partCount: count, byteCount: size)
+    return (snapshot, Array(contents))
+  }
+}

@@ -1,0 +1,273 @@
+import Essentials
+import MagicHistory
+import SQLiteAssets
+import SQLiteCore
+import SQLiteHistory
+import SQLiteObjects
+
+// Taking part.
+extension SyncPass {
+  /// Makes this device take part in the sync if it doesn't: it begins the sync if the folder
+  /// contains no other device's files, or begins with a snapshot of another device.
+  ///
+  /// - Returns: Whether the device takes part.
+  mutating func takePart() async throws -> Bool {
+    let state = try await state()
+    if let origin = state.origin {
+      // Two devices may have begun the sync at the same time. The one with the lesser identity wins.
+      let isAlone = try await database.read { try SyncPeers($0).all().isEmpty }
+      guard origin == state.device, isAlone, files.batches.keys.contains(where: { $0 < origin })
+          || files.snapshots.contains(where: { $0.device < origin })
+      else { return true }
+      guard let (name, other) = try await bestSnapshot(of: nil), other.head.origin < origin else {
+        return true
+      }
+      guard try await database.read({ try SyncTables.number("hadContent", $0) }) == nil else {
+        note(.otherStore(name: name.text))
+        return true
+      }
+      return try await begin(with: other, keeping: .allRows)
+    }
+    if let (_, snapshot) = try await bestSnapshot(of: nil) {
+      guard try await database.read({ try SyncTables.number("hadContent", $0) }) == nil else {
+        throw SyncError.storeNotEmpty
+      }
+      return try await begin(with: snapshot, keeping: .ownEntries)
+    }
+    for (device, numbers) in files.batches {
+      let name = SyncFileName.batch(device: device, number: numbers.min() ?? 1)
+      if let batch = try await read(name, as: { bytes throws(SyncFileFault) in try SyncBatch(bytes) }),
+        belongs(batch.content.head, name, origin: nil)
+      {
+        note(.waitsForSnapshot)
+        return false
+      }
+    }
+    let assets = assets
+    try await write { connection in
+      // The snapshot that follows contains what the entries have changed.
+      try SyncLog.delete(where: "1", assets, connection)
+      let device = try SyncState(connection).device
+      try SyncTables.set("origin", .text(device), connection)
+      try SyncTables.set("isAdmitted", .integer(1), connection)
+    }
+    return true
+  }
+
+  /// If another device has removed this one, or if another copy of this store has used its
+  /// identity: begins again with a snapshot and with a new identity.
+  ///
+  /// - Returns: Whether the device has begun again.
+  mutating func beginAgainIfRemoved() async throws -> Bool {
+    let device = sync.device
+    let copied = files.batches[device]?.max() ?? 0
+    let isRemoved = try await write { connection in
+      let state = try SyncState(connection)
+      guard state.device == device else { return false }
+      return try SyncTables.number("isRemoved", connection) != nil || copied > state.lastBatch
+    }
+    guard isRemoved else { return false }
+    guard let (_, snapshot) = try await bestSnapshot(of: state().origin) else {
+      note(.waitsForSnapshot)
+      return false
+    }
+    guard try await begin(with: snapshot, keeping: .ownEntries) else { return false }
+    note(.startsFromSnapshot(device: device))
+    return true
+  }
+
+  /// Returns the snapshot that contains most batches, of those whose files are all in the folder.
+  ///
+  /// - Parameter origin: The device that began the sync. If it is nil, the one with the least
+  ///   identity is used.
+  mutating func bestSnapshot(
+    of origin: String?
+  ) async throws -> (name: SyncFileName, snapshot: SyncSnapshot)? {
+    var best: (name: SyncFileName, snapshot: SyncSnapshot)?
+    for name in files.snapshots.sorted(by: { $0.text < $1.text }) {
+      guard let snapshot = try await snapshot(name), belongs(snapshot.head, name, origin: origin),
+        (0..<snapshot.partCount).allSatisfy({ files.snapshotParts.contains(name.part($0)) })
+      else { continue }
+      if let other = best?.snapshot.head {
+        let head = snapshot.head
+        guard (other.origin, head.batchCount) > (head.origin, other.batchCount) else { continue }
+      }
+      best = (name, snapshot)
+    }
+    return best
+  }
+
+  private mutating func snapshot(_ name: SyncFileName) async throws -> SyncSnapshot? {
+    if let known = sync.snapshot(name) { return known }
+    guard
+      let found = try await read(
+        name,
+        as: { bytes throws(SyncFileFault) in
+          let snapshot = try SyncSnapshot(bytes)
+          guard name == .snapshot(device: snapshot.head.device, number: snapshot.head.number) else {
+            throw .damaged
+          }
+          return snapshot
+        })
+    else { return nil }
+    sync.keep(found.content, name)
+    return found.content
+  }
+
+  /// What a device keeps that begins with a snapshot.
+  enum Kept {
+    /// The transactions of this device that the snapshot doesn't contain.
+    case ownEntries
+    /// All rows.
+    case allRows
+  }
+
+  /// Replaces the synced rows by those of a snapshot, and applies what this device keeps to them.
+  ///
+  /// - Returns: False, and nothing has changed, if the snapshot can't be used yet.
+  private mutating func begin(
+    with snapshot: SyncSnapshot, keeping kept: Kept
+  ) async throws -> Bool {
+    let download = try SyncDownload()
+    let name = SyncFileName.snapshot(device: snapshot.head.device, number: snapshot.head.number)
+    var keys: Set<Value> = []
+    for part in 0..<snapshot.partCount {
+      sync.report(.receiving(done: part, total: snapshot.partCount))
+      let (tables, path) = (sync.tables, "\(download.path)/part-\(part)")
+      guard
+        let (bytes, _) = try await read(
+          name.part(part), as: { bytes throws(SyncFileFault) in bytes })
+      else { return false }
+      switch try SyncSnapshotPart(bytes) {
+      case .rows(let patch):
+        guard try await isUsable([patch], from: snapshot.head.device, download) else {
+          return false
+        }
+        keys.formUnion(patch.assetRows.keys)
+      case .log(let records):
+        let patches = try records.map { try Patch(content: $0.effect ?? $0.rows) }
+        guard try await database.read({ try tables.missing(for: patches, $0) }) == nil else {
+          return false
+        }
+      }
+      try Data(bytes).write(to: URL(filePath: path))
+    }
+    let (tables, assets, device) = (sync.tables, assets, sync.device)
+    let names = try download.names()
+    let received = try await assets.work {
+      try ReceivedAssets(names, from: download.path, to: assets)
+    }
+    sync.report(.applying)
+    let allKeys = keys
+    let identity = try await write { connection in
+      guard try SyncState(connection).device == device else {
+        return try SyncIdentity(connection).current()
+      }
+      let start = SyncStart(connection, tables, assets)
+      try received.adopted(allKeys, in: connection) {
+        try SyncRecorder.applying(connection) {
+          try start.begin(with: snapshot, download.path, keeping: kept)
+        }
+      }
+      withExtendedLifetime(download) {}
+      return try SyncIdentity(connection).current()
+    }
+    sync.use(identity)
+    return true
+  }
+}
+
+/// Replaces the content of a store by that of a snapshot.
+struct SyncStart {
+  let connection: Connection
+  let tables: SyncedTables
+  let assets: AssetStore
+
+  init(_ connection: Connection, _ tables: SyncedTables, _ assets: AssetStore) {
+    self.connection = connection
+    self.tables = tables
+    self.assets = assets
+  }
+
+  func begin(
+    with snapshot: SyncSnapshot, _ path: String, keeping kept: SyncPass.Kept
+  ) throws {
+    let state = try SyncState(connection)
+    let content = SyncContent(connection, tables)
+    var own: [[UInt8]] = []
+    switch kept {
+    case .ownEntries:
+      let sent = snapshot.head.vector[state.device] ?? 0
+      own = try SyncLog.entries(
+        where: """
+          device = \(state.device) AND (batch IS NULL OR batch > \(sent)
+            OR batch IN (SELECT number FROM main.magicdata_sync_batch WHERE isWritten = 0))
+          """, atMost: .max, connection
+      ).map(\.rows)
+    case .allRows:
+      var all: [Patch.Table] = []
+      try content.forEachPatch(atMost: .max) { all += $0.tables }
+      if !all.isEmpty { own = [try Patch(tables: all).content()] }
+      try SyncTables.set("formerDevice", .text(state.device), connection)
+    }
+    let files = try connection.withoutTriggersAndForeignKeys { try content.deleteAll() }
+    try SyncLog.delete(where: "1", assets, connection)
+    for table in ["alias", "batch", "device"] {
+      try connection.executeChange("DELETE FROM main.\(identifier: "magicdata_sync_\(table)")")
+    }
+    if state.lastBatch > 0 || state.isAdmitted { try SyncIdentity(connection).renew() }
+    try SyncTables.set("origin", .text(snapshot.head.origin), connection)
+    try SyncClock.advance(to: snapshot.head.clock, connection)
+    for part in 0..<snapshot.partCount {
+      let bytes = [UInt8](try Data(contentsOf: URL(filePath: "\(path)/part-\(part)")))
+      switch try SyncSnapshotPart(bytes) {
+      case .rows(let patch):
+        _ = try HistoryRecording.apply(patch, connection, checksForeignKeys: false, nil)
+      case .log(let records):
+        for record in records {
+          let held = try Patch(content: record.rows).assetFiles
+            .union(record.effect.map { try Patch(content: $0).assetFiles } ?? [])
+          try SyncLog.insert(
+            SyncEntry(id: record.id, rows: record.rows), batch: record.batch, isApplied: true,
+            effect: record.effect, holding: held, assets, connection)
+        }
+      }
+    }
+    try insertPeers(snapshot)
+    let device = try SyncState(connection).device
+    for rows in own {
+      let id = EntryID(time: try SyncClock.next(connection), device: device)
+      try SyncLog.insert(
+        SyncEntry(id: id, rows: rows), isApplied: false,
+        holding: Patch(content: rows).assetFiles, assets, connection)
+    }
+    try content.settleLocalReferences()
+    _ = try Replay(connection: connection, tables: tables, assets: assets).run()
+    try assets.markUnreferenced(files, in: connection)
+  }
+
+  private func insertPeers(_ snapshot: SyncSnapshot) throws {
+    let head = snapshot.head
+    let author = SyncPeer(
+      device: head.device, name: head.deviceName, received: head.vector[head.device] ?? 0,
+      clock: head.clock, head: head, isRemoved: false)
+    let day = try SyncDays.count(connection)
+    for peer in snapshot.peers + [author] {
+      try connection.executeChange(
+        """
+        INSERT INTO main.magicdata_sync_device
+        VALUES (\(peer.device), \(peer.name), \(peer.received), \(peer.clock.bits),
+          \(peer.head?.bytes ?? []), \(day), \(peer.isRemoved), 1)
+        """)
+    }
+    for (table, rows) in [("conflict", snapshot.conflicts), ("alias", snapshot.aliases)] {
+      for row in rows {
+        try connection.executeChange(
+          """
+          INSERT INTO main.\(identifier: "magicdata_sync_\(table)")
+          VALUES (\(SQL(joining: row.map { "\($0)" }, separator: ", "))) ON CONFLICT DO NOTHING
+          """)
+      }
+    }
+  }
+}
