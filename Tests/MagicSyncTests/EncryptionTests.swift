@@ -19,10 +19,6 @@ import Testing
     return (magic, sync)
   }
 
-  private func settle(_ syncs: Sync...) async throws {
-    for _ in 0..<4 { for sync in syncs { try await sync.once() } }
-  }
-
   private static var island: Island {
     let island = Island("Vela Luka", 4_711)
     island.people = [Person("Ana Marija")]
@@ -42,11 +38,11 @@ import Testing
     let (a, syncA) = try await device("a", ToyTestCipher(key: "right"))
     let (b, syncB) = try await device("b", ToyTestCipher(key: "right"))
     try await a.update(Self.island)
-    try await settle(syncA, syncB)
+    try await settle([syncA, syncB])
     let copy = try await b.object(of: Island.self, primary: "Vela Luka")
     copy.population = 4_712
     try await b.update(copy)
-    try await settle(syncA, syncB)
+    try await settle([syncA, syncB])
     let difference = try await b.difference(from: a)
     #expect(difference.isEmpty, "\(difference)")
     #expect(try await a.object(of: Island.self, primary: "Vela Luka").population == 4_712)
@@ -68,7 +64,7 @@ import Testing
     let (a, syncA) = try await device("a", nil)
     let (_, syncB) = try await device("b", nil)
     try await a.update(Self.island)
-    try await settle(syncA, syncB)
+    try await settle([syncA, syncB])
     let all = folder.files.values.reduce(Data(), +)
     for text in Self.plain { #expect(all.range(of: Data(text.utf8)) != nil, "\(text)") }
   }
@@ -78,7 +74,7 @@ import Testing
     let (a, syncA) = try await device("a", ToyTestCipher(key: "right"))
     let (_, other) = try await device("c", ToyTestCipher(key: "right"))
     try await a.update(Self.island)
-    try await settle(syncA, other)
+    try await settle([syncA, other])
     let written = folder.files
     let (b, syncB) = try await device("b", cipher)
     let report = try await syncB.once()
@@ -94,7 +90,7 @@ import Testing
     let (again, sync) = try await device("b", ToyTestCipher(key: "right"))
     // Files that it wrote with the wrong key are of no use to others.
     for name in folder.files.keys where written[name] == nil { folder.files[name] = nil }
-    try await settle(syncA, other, sync)
+    try await settle([syncA, other, sync])
     #expect(try await again.count(of: Island.self) == 1)
   }
 
@@ -102,7 +98,7 @@ import Testing
   {
     let (a, syncA) = try await device("a", ToyTestCipher(key: "right"))
     let (b, syncB) = try await device("b", ToyTestCipher(key: "right"))
-    try await settle(syncA, syncB)
+    try await settle([syncA, syncB])
     let before = Set(folder.files.keys)
     try await a.update(Self.island)
     try await syncA.once()
@@ -125,7 +121,7 @@ import Testing
     for name in altered.keys where !before.contains(name) {
       folder.files[name]?[altered[name]!.count - 40] ^= 1
     }
-    try await settle(syncA, syncB)
+    try await settle([syncA, syncB])
     #expect(try await b.count(of: Island.self) == 1)
     #expect(try await syncB.once().problems == [])
   }

@@ -69,19 +69,8 @@ struct TestDevice {
 
 /// Runs passes until two rounds in a row have exchanged nothing.
 func settle(_ devices: [TestDevice]) async throws {
-  var quiet = 0
-  var problems: [SyncProblem] = []
-  for _ in 0..<200 where quiet < 2 {
-    var isQuiet = true
-    problems = []
-    for device in devices {
-      let report = try await device.sync.once()
-      if report.sentCount + report.receivedCount > 0 || !report.problems.isEmpty { isQuiet = false }
-      problems += report.problems
-    }
-    quiet = isQuiet ? quiet + 1 : 0
-  }
-  #expect(quiet == 2, "the exchange does not end: \(problems)")
+  let reports = try await settle(devices.map(\.sync))
+  #expect(reports.allSatisfy { $0.problems == [] })
 }
 
 /// Checks settled stores: they are equal and intact, and no edit was lost silently.

@@ -141,16 +141,3 @@ private struct Feather: MagicObject {
     }
   }
 }
-
-/// Runs passes of the devices in turn until nothing is exchanged any more.
-func settle(_ syncs: [Sync]) async throws {
-  var quiet = 0
-  for _ in 0..<100 where quiet < 2 {
-    var isQuiet = true
-    for sync in syncs {
-      let report = try await sync.once()
-      if report.sentCount > 0 || report.receivedCount > 0 { isQuiet = false }
-    }
-    quiet = isQuiet ? quiet + 1 : 0
-  }
-}

@@ -128,7 +128,8 @@ import Testing
     let (b, second) = try await device("b")
     try await b.update(island("Hvar"))
     try await second.once()
-    for name in try FileManager.default.contentsOfDirectory(atPath: other) {
+    for name in try FileManager.default.contentsOfDirectory(atPath: other)
+    where !FileManager.default.fileExists(atPath: "\(shared)/\(name)") {
       try FileManager.default.moveItem(atPath: "\(other)/\(name)", toPath: "\(shared)/\(name)")
     }
     let reports = try await settle([first, second])
@@ -250,7 +251,7 @@ import Testing
     try await b.update(island("Krk"))
     try await settle([first, restored])
     try await expectEqual([a, b])
-    #expect(try await a.fetch(Island.all).count == 3)
+    #expect(try await a.fetch(Island.all).map(\.name).sorted() == ["Hvar", "Krk", "Vis"])
   }
 
   @Test func `a damaged part of a snapshot is reported, and the device waits`() async throws {

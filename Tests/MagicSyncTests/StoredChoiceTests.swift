@@ -9,10 +9,6 @@ import Testing
   let files: TestFolder
   init() throws { files = try TestFolder() }
 
-  private func settle(_ syncs: Sync...) async throws {
-    for _ in 0..<4 { for sync in syncs { try await sync.once() } }
-  }
-
   @Test func `without types, the tables of the last sync are synced`() async throws {
     let folder = FaultyFolder()
     let a = try await MagicData(path: "\(files.path)/a")
@@ -20,14 +16,14 @@ import Testing
     var syncA = try await Sync(a, through: folder, objects: [Island.self, Person.self])
     let syncB = try await Sync(b, through: folder, objects: [Island.self, Person.self])
     try await a.update(Island("Vis", 1))
-    try await settle(syncA, syncB)
+    try await settle([syncA, syncB])
     // The second instance doesn't know the types.
     syncA = try await Sync(a, through: folder)
     try await a.database.executeMultipleChanges(
       "CREATE TABLE secret (id INTEGER PRIMARY KEY, text TEXT)")
     try await a.database.executeChange("INSERT INTO secret (text) VALUES ('local')")
     try await a.update(Island("Hvar", 2))
-    try await settle(syncA, syncB)
+    try await settle([syncA, syncB])
     #expect(try await b.count(of: Island.self) == 2)
     #expect(try await syncB.once().problems == [])
     for content in folder.files.values { #expect(content.range(of: Data("local".utf8)) == nil) }
@@ -45,15 +41,15 @@ import Testing
     let syncB = try await Sync(b, through: folder, objects: types)
     try await a.update(Island("Vis", 1))
     // Without its types, a store gets the tables only after it has used them.
-    try await settle(syncA, syncB)
+    try await settle([syncA, syncB])
     _ = try await b.count(of: Island.self)
-    try await settle(syncA, syncB)
+    try await settle([syncA, syncB])
     #expect(try await b.count(of: Island.self) == 1)
     try await a.update(Island("Hvar", 2))
     let island = Island("Hvar", 3)
     island.people = [Person("Ana")]
     try await b.update(island)
-    try await settle(syncA, syncB)
+    try await settle([syncA, syncB])
     for magic in [a, b] {
       #expect(try await magic.count(of: Island.self) == 2)
       let found = try await magic.object(of: Island.self, primary: "Hvar")

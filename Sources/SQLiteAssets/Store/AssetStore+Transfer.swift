@@ -67,6 +67,16 @@ extension AssetStore {
         OR \(AssetSchema.isHeld("\(file)", connection))
       """) != nil && folder.find(name) != nil
   }
+
+  /// Opens a file that a row or a holder has referenced, or returns nil if the store doesn't have
+  /// it.
+  package func open(
+    file: String, of id: AssetID, size: Int, sha256: AssetDigest
+  ) throws -> AssetReader? {
+    guard let name = AssetFileName(file), let file = try folder.find(name) else { return nil }
+    let content = Content(file: name, size: size, sha256: sha256, bytes: nil, isSynced: true)
+    return try AssetReader(AssetRecord(id: id, content: content), file, worker)
+  }
 }
 
 /// Asset files from another copy of a store, copied into this store as pending files.

@@ -69,9 +69,7 @@ struct SyncIdentity {
     try SyncTables.make(connection)
     if try SyncTables.text("device", connection) == nil {
       try renew()
-      if try !SyncContent(connection, tables).isEmpty() {
-        try SyncTables.set("hadContent", .integer(1), connection)
-      }
+      try SyncTables.setHadContent(!SyncContent(connection, tables).isEmpty(), connection)
     }
     return try current()
   }

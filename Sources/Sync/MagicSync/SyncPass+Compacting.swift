@@ -17,7 +17,7 @@ extension SyncPass {
     }
     guard state.isAdmitted else { return }
     var best = try await bestSnapshot(of: state.origin)
-    if try await needsSnapshot(best?.snapshot), let new = try await writeSnapshot() {
+    if try await needsSnapshot(best?.snapshot, stability), let new = try await writeSnapshot() {
       try await removeAssets()
       best = new
     }
@@ -27,13 +27,16 @@ extension SyncPass {
 
   /// Returns whether so many files follow a snapshot that this device should write a new one, or
   /// whether a new device couldn't begin with it.
-  private func needsSnapshot(_ last: SyncSnapshot?) async throws -> Bool {
+  private func needsSnapshot(
+    _ last: SyncSnapshot?, _ stability: SyncStability
+  ) async throws -> Bool {
     let vector = last?.head.vector ?? [:]
     let (device, limits) = (sync.device, sync.limits)
     let present = files.batches[device] ?? []
     let (isIncomplete, peers, isOrigin) = try await write { connection in
       (
-        try SyncOutbox(connection).repair(present: present, after: vector[device] ?? 0),
+        try SyncOutbox(connection).repair(
+          present: present, confirmed: stability.confirmed[device] ?? 0, after: vector[device] ?? 0),
         try SyncPeers(connection).all(), try SyncState(connection).origin == device
       )
     }
@@ -106,9 +109,9 @@ extension SyncPass {
     let received = try await database.read { connection in
       try SyncPeers(connection).vector(of: state.device, state.lastBatch)
     }
-    let former = try await database.read { try SyncTables.text("formerDevice", $0) }
+    let former = try await database.read { try SyncTables.formerDevices($0) }
     func isOurs(_ device: String) -> Bool {
-      device == state.device || stability.settled.contains(device) || device == former
+      device == state.device || stability.settled.contains(device) || former.contains(device)
     }
     var old: [SyncFileName] = []
     for (device, numbers) in files.batches where isOurs(device) {
@@ -116,7 +119,7 @@ extension SyncPass {
         let isNeeded =
           device == state.device
           ? number > min(stability.confirmed[device, default: 0], vector[device, default: 0])
-          : device != former && number > vector[device, default: 0]
+          : !former.contains(device) && number > vector[device, default: 0]
             && number <= received[device, default: 0]
         if !isNeeded { old.append(.batch(device: device, number: number)) }
       }
@@ -189,7 +192,7 @@ struct SyncSnapshotWriter {
       return rows
     }
     let snapshot = SyncSnapshot(
-      head: head, peers: try peers.all(), conflicts: try rows("magicdata_sync_conflict"),
+      head: head, hadContent: try SyncTables.hadContent(connection), peers: try peers.all(), conflicts: try rows("magicdata_sync_conflict"),
       aliases: try rows("magicdata_sync_alias"), partCount: count, byteCount: size)
     return (snapshot, Array(contents))
   }

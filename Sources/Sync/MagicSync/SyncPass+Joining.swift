@@ -13,36 +13,40 @@ extension SyncPass {
   /// - Returns: Whether the device takes part.
   mutating func takePart() async throws -> Bool {
     let state = try await state()
+    let best = try await bestSnapshot(of: nil)
     if let origin = state.origin {
-      // Two devices may have begun the sync at the same time. The one with the lesser identity wins.
-      let isAlone = try await database.read { try SyncPeers($0).all().isEmpty }
-      guard origin == state.device, isAlone, files.batches.keys.contains(where: { $0 < origin })
-          || files.snapshots.contains(where: { $0.device < origin })
-      else { return true }
-      guard let (name, other) = try await bestSnapshot(of: nil), other.head.origin < origin else {
+      // Devices that didn't see each other's files may have begun the sync several times. All of
+      // them continue with the one that the device with the least identity has begun.
+      guard let best, best.snapshot.head.origin < origin else { return true }
+      let hadContent = try await database.read { try SyncTables.hadContent($0) }
+      guard !hadContent || !best.snapshot.hadContent else {
+        note(.otherStore(name: best.name.text))
         return true
       }
-      guard try await database.read({ try SyncTables.number("hadContent", $0) }) == nil else {
-        note(.otherStore(name: name.text))
-        return true
-      }
-      return try await begin(with: other, keeping: .allRows)
+      return try await begin(with: best.snapshot, keeping: .allRows, renewing: true)
     }
-    if let (_, snapshot) = try await bestSnapshot(of: nil) {
-      guard try await database.read({ try SyncTables.number("hadContent", $0) }) == nil else {
+    if let best {
+      guard try await !database.read({ try SyncTables.hadContent($0) }) else {
         throw SyncError.storeNotEmpty
       }
-      return try await begin(with: snapshot, keeping: .ownEntries)
+      return try await begin(with: best.snapshot, keeping: .ownEntries, renewing: false)
     }
-    for (device, numbers) in files.batches {
-      let name = SyncFileName.batch(device: device, number: numbers.min() ?? 1)
-      if let batch = try await read(name, as: { bytes throws(SyncFileFault) in try SyncBatch(bytes) }),
-        belongs(batch.content.head, name, origin: nil)
-      {
+    for name in files.snapshots {
+      if let other = try await snapshot(name), belongs(other.head, name, origin: nil) {
         note(.waitsForSnapshot)
         return false
       }
     }
+    for (device, numbers) in files.batches {
+      let name = SyncFileName.batch(device: device, number: numbers.min() ?? 1)
+      let batch = try await read(name) { bytes throws(SyncFileFault) in try SyncBatch(bytes) }
+      if let head = batch?.content.head, belongs(head, name, origin: nil) {
+        note(.waitsForSnapshot)
+        return false
+      }
+    }
+    // It may be a file of another device that isn't complete yet.
+    if isUnreadable { return false }
     let assets = assets
     try await write { connection in
       // The snapshot that follows contains what the entries have changed.
@@ -54,25 +58,40 @@ extension SyncPass {
     return true
   }
 
-  /// If another device has removed this one, or if another copy of this store has used its
-  /// identity: begins again with a snapshot and with a new identity.
+  /// Begins again with a snapshot if another device has removed this one, if another copy of this
+  /// store has used its identity, or if no other device has met this one and files that it needs were
+  /// deleted.
   ///
   /// - Returns: Whether the device has begun again.
   mutating func beginAgainIfRemoved() async throws -> Bool {
     let device = sync.device
     let copied = files.batches[device]?.max() ?? 0
-    let isRemoved = try await write { connection in
+    let (state, isMarked, received) = try await database.read { connection in
       let state = try SyncState(connection)
-      guard state.device == device else { return false }
-      return try SyncTables.number("isRemoved", connection) != nil || copied > state.lastBatch
+      return (
+        state, try SyncTables.number("isRemoved", connection) != nil || copied > state.lastBatch,
+        try SyncPeers(connection).vector(of: device, state.lastBatch)
+      )
     }
-    guard isRemoved else { return false }
-    guard let (_, snapshot) = try await bestSnapshot(of: state().origin) else {
+    let best = try await bestSnapshot(of: state.origin)?.snapshot
+    let isRemoved = isMarked || best?.head.removed.contains(device) ?? false
+    let present = files.batches
+    let isBehind =
+      !state.isAdmitted
+      && best?.head.vector.contains { other, number in
+        let next = received[other, default: 0] + 1
+        return other != device && number >= next && !(present[other]?.contains(next) ?? false)
+      } ?? false
+    guard isRemoved || isBehind else { return false }
+    guard let best else {
       note(.waitsForSnapshot)
       return false
     }
-    guard try await begin(with: snapshot, keeping: .ownEntries) else { return false }
-    note(.startsFromSnapshot(device: device))
+    guard try await begin(with: best, keeping: .ownEntries, renewing: isRemoved) else {
+      return false
+    }
+    report.problems.removeAll { if case .missingFile = $0 { true } else { false } }
+    if isRemoved { note(.startsFromSnapshot(device: device)) }
     return true
   }
 
@@ -126,7 +145,7 @@ extension SyncPass {
   ///
   /// - Returns: False, and nothing has changed, if the snapshot can't be used yet.
   private mutating func begin(
-    with snapshot: SyncSnapshot, keeping kept: Kept
+    with snapshot: SyncSnapshot, keeping kept: Kept, renewing renews: Bool
   ) async throws -> Bool {
     let download = try SyncDownload()
     let name = SyncFileName.snapshot(device: snapshot.head.device, number: snapshot.head.number)
@@ -166,7 +185,7 @@ extension SyncPass {
       let start = SyncStart(connection, tables, assets)
       try received.adopted(allKeys, in: connection) {
         try SyncRecorder.applying(connection) {
-          try start.begin(with: snapshot, download.path, keeping: kept)
+          try start.begin(with: snapshot, download.path, keeping: kept, renewing: renews)
         }
       }
       withExtendedLifetime(download) {}
@@ -190,7 +209,8 @@ struct SyncStart {
   }
 
   func begin(
-    with snapshot: SyncSnapshot, _ path: String, keeping kept: SyncPass.Kept
+    with snapshot: SyncSnapshot, _ path: String, keeping kept: SyncPass.Kept,
+    renewing renews: Bool
   ) throws {
     let state = try SyncState(connection)
     let content = SyncContent(connection, tables)
@@ -208,15 +228,17 @@ struct SyncStart {
       var all: [Patch.Table] = []
       try content.forEachPatch(atMost: .max) { all += $0.tables }
       if !all.isEmpty { own = [try Patch(tables: all).content()] }
-      try SyncTables.set("formerDevice", .text(state.device), connection)
+      try SyncTables.addFormer(state.device, connection)
     }
     let files = try connection.withoutTriggersAndForeignKeys { try content.deleteAll() }
     try SyncLog.delete(where: "1", assets, connection)
-    for table in ["alias", "batch", "device"] {
+    // A device that keeps its identity keeps the batch with which it has introduced itself.
+    for table in ["alias", "device"] + (renews ? ["batch"] : []) {
       try connection.executeChange("DELETE FROM main.\(identifier: "magicdata_sync_\(table)")")
     }
-    if state.lastBatch > 0 || state.isAdmitted { try SyncIdentity(connection).renew() }
+    if renews { try SyncIdentity(connection).renew() }
     try SyncTables.set("origin", .text(snapshot.head.origin), connection)
+    try SyncTables.setHadContent(snapshot.hadContent, connection)
     try SyncClock.advance(to: snapshot.head.clock, connection)
     for part in 0..<snapshot.partCount {
       let bytes = [UInt8](try Data(contentsOf: URL(filePath: "\(path)/part-\(part)")))

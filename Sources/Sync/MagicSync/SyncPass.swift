@@ -15,6 +15,9 @@ struct SyncPass {
   let sync: Sync
   var files = SyncListing([])
   var report = SyncReport()
+  /// Whether a file is damaged, or can't be opened with the key. A file that something else has
+  /// written doesn't count.
+  var isUnreadable = false
 
   init(_ sync: Sync) { self.sync = sync }
 
@@ -81,8 +84,9 @@ struct SyncPass {
     do throws(SyncFileFault) {
       return (try parse(sync.format.open(file, as: name)), file.count)
     } catch {
+      if error != .foreign { isUnreadable = true }
       switch error {
-      case .damaged: note(.damagedFile(name: name.text))
+      case .damaged, .foreign: note(.damagedFile(name: name.text))
       case .newerFormat: note(.newerFormat(name: name.text))
       case .wrongKey: note(.wrongKey(name: name.text))
       }
@@ -122,14 +126,16 @@ struct SyncPass {
   }
 
   private mutating func fetch(_ added: [AssetFile], _ download: SyncDownload) async throws -> Bool {
-    for asset in added {
-      if try await database.read({ try assets.has(asset.name, in: $0) }) { continue }
-      guard try await download.fetch(asset, from: sync.folder, sync.format) else {
-        note(.missingAsset(sha256: asset.sha256.description))
-        return false
-      }
+    guard !added.isEmpty else { return true }
+    let assets = assets
+    let missing = try await database.read { connection in
+      try added.filter { try !assets.has($0.name, in: connection) }
     }
-    return true
+    guard let lost = try await download.fetch(missing, from: sync.folder, sync.format) else {
+      return true
+    }
+    note(.missingAsset(sha256: lost.sha256.description))
+    return false
   }
 }
 
@@ -173,10 +179,12 @@ extension SyncPass {
   mutating func send(_ asset: AssetFile) async throws {
     let digest = asset.sha256.description
     let count = max(1, (asset.size + Self.assetPartSize - 1) / Self.assetPartSize)
-    guard !files.hasAsset(digest, partCount: count),
-      let reader = try await assets.open(
-        file: asset.name, of: asset.id, size: asset.size, sha256: asset.sha256)
-    else { return }
+    if files.hasAsset(digest, partCount: count) { return }
+    let assets = assets
+    let opened = try await assets.work {
+      try assets.open(file: asset.name, of: asset.id, size: asset.size, sha256: asset.sha256)
+    }
+    guard let reader = opened else { return }
     for part in 0..<count {
       let name = SyncFileName.asset(digest: digest, part: part)
       if files.assets[digest]?.contains(part) ?? false { continue }

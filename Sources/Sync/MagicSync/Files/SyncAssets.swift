@@ -80,35 +80,47 @@ final class SyncDownload: Sendable {
 
   /// Returns the names of the files that were read completely.
   func names() throws -> Set<String> {
-    Set(try FileManager.default.contentsOfDirectory(atPath: path))
+    Set(try FileManager.default.contentsOfDirectory(atPath: path).filter { !$0.hasSuffix(".part") })
+  }
+
+  /// Reads the contents of assets.
+  ///
+  /// - Returns: The first asset of which a part is missing or damaged, or nil if there is none.
+  func fetch(
+    _ assets: [AssetFile], from folder: any SyncFolder, _ format: SyncFileFormat
+  ) async throws -> AssetFile? {
+    for asset in assets {
+      let isComplete = try await fetch(asset, from: folder, format)
+      if !isComplete { return asset }
+    }
+    return nil
   }
 
   /// Reads the parts of an asset, in constant memory.
   ///
   /// - Returns: False if a part is missing or damaged, or if the content has another digest.
-  func fetch(
+  private func fetch(
     _ asset: AssetFile, from folder: any SyncFolder, _ format: SyncFileFormat
   ) async throws -> Bool {
     let file = "\(path)/\(asset.name)"
     if FileManager.default.fileExists(atPath: file) { return true }
-    guard FileManager.default.createFile(atPath: "\(file).part", contents: nil),
-      let output = FileHandle(forWritingAtPath: "\(file).part")
-    else { return false }
-    defer { try? output.close() }
+    _ = FileManager.default.createFile(atPath: "\(file).part", contents: nil)
+    let output = try FileHandle(forWritingTo: URL(filePath: "\(file).part"))
     var hash = SHA256()
     var size = 0
     var part = 0
     repeat {
       let name = SyncFileName.asset(digest: asset.sha256.description, part: part)
-      guard let content = try await folder.read(name.text),
-        let bytes = try? format.open(content, as: name), !bytes.isEmpty || asset.size == 0
-      else { return false }
+      let content = try await folder.read(name.text)
+      let bytes = content.flatMap { try? format.open($0, as: name) } ?? []
+      if bytes.isEmpty, asset.size > 0 || content == nil { break }
       hash.update(bytes)
       size += bytes.count
       try output.write(contentsOf: Data(bytes))
       part += 1
     } while size < asset.size
-    guard size == asset.size, hash.finalize() == asset.sha256 else { return false }
+    try output.close()
+    guard part > 0, size == asset.size, hash.finalize() == asset.sha256 else { return false }
     try FileManager.default.moveItem(atPath: "\(file).part", toPath: file)
     return true
   }

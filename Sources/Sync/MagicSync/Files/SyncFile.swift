@@ -76,6 +76,8 @@ enum SyncFileName: Hashable, Sendable {
 enum SyncFileFault: Error, Hashable {
   /// The file is truncated or altered, or is not complete yet.
   case damaged
+  /// The file was written by something else.
+  case foreign
   /// A newer version of this library has written the file.
   case newerFormat
   /// The file is encrypted and there is no key, or the key is wrong, or the file isn't encrypted
@@ -108,9 +110,10 @@ struct SyncFileFormat: Sendable {
 
   func open(_ file: Data, as name: SyncFileName) throws(SyncFileFault) -> [UInt8] {
     let start = SyncFileFormat.mark.count
-    guard file.count >= start + 2, file.prefix(start).elementsEqual(SyncFileFormat.mark) else {
-      throw .damaged
+    guard file.prefix(start).elementsEqual(SyncFileFormat.mark.prefix(file.count)) else {
+      throw .foreign
     }
+    guard file.count >= start + 2 else { throw .damaged }
     let head = [UInt8](file.dropFirst(start).prefix(2))
     guard head[0] <= SyncFileFormat.version else { throw .newerFormat }
     var content = [UInt8](file.dropFirst(start + 2))

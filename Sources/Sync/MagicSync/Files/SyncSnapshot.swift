@@ -8,6 +8,8 @@ struct SyncSnapshot: Sendable {
   /// The batches that the snapshot contains, and the device that wrote it. Its number is that of
   /// the snapshot.
   let head: SyncHead
+  /// Whether the device that began the sync had content before.
+  let hadContent: Bool
   let peers: [SyncPeer]
   /// The rows of the tables of conflicts and aliases.
   let conflicts: [[Value]]
@@ -19,6 +21,7 @@ struct SyncSnapshot: Sendable {
   var bytes: [UInt8] {
     var writer = ByteWriter()
     head.append(to: &writer)
+    writer.append(hadContent ? 1 : 0)
     writer.append(Int64(peers.count))
     for peer in peers {
       writer.append(peer.device)
@@ -41,10 +44,11 @@ struct SyncSnapshot: Sendable {
   }
 
   init(
-    head: SyncHead, peers: [SyncPeer], conflicts: [[Value]], aliases: [[Value]], partCount: Int,
-    byteCount: Int
+    head: SyncHead, hadContent: Bool, peers: [SyncPeer], conflicts: [[Value]], aliases: [[Value]],
+    partCount: Int, byteCount: Int
   ) {
     self.head = head
+    self.hadContent = hadContent
     self.peers = peers
     self.conflicts = conflicts
     self.aliases = aliases
@@ -56,6 +60,7 @@ struct SyncSnapshot: Sendable {
     do {
       var reader = ByteReader(bytes)
       head = try SyncHead(from: &reader)
+      hadContent = try reader.number() == 1
       var peers: [SyncPeer] = []
       for _ in 0..<(try reader.count()) {
         let (device, name) = (try reader.text(), try reader.text())

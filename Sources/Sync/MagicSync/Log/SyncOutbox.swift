@@ -79,15 +79,19 @@ struct SyncOutbox {
       head: try SyncHead(head), entries: entries.map { SyncEntry(id: $0.id, rows: $0.rows) })
   }
 
-  /// Marks the batches that the folder lacks, although a new device needs them, as not written.
+  /// Marks the batches that the folder lacks, although a device needs them, as not written.
   ///
   /// - Parameters:
   ///   - present: The numbers of this device's batches in the folder.
+  ///   - confirmed: The last batch that all devices have.
   ///   - last: The last batch that a snapshot contains.
-  /// - Returns: Whether some of them can't be written again, because their entries were deleted.
-  func repair(present: Set<Int64>, after last: Int64) throws -> Bool {
+  /// - Returns: Whether a new device needs some that can't be written again, because their entries
+  ///   were deleted.
+  func repair(present: Set<Int64>, confirmed: Int64, after last: Int64) throws -> Bool {
     let known = try connection.rows(
-      "SELECT number FROM main.magicdata_sync_batch WHERE number > \(last)", as: Int64.self)
+      """
+      SELECT number FROM main.magicdata_sync_batch WHERE number > \(min(confirmed, last))
+      """, as: Int64.self)
     for number in known where !present.contains(number) {
       try connection.executeChange(
         "UPDATE main.magicdata_sync_batch SET isWritten = 0 WHERE number = \(number)")

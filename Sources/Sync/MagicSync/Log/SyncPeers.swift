@@ -159,7 +159,7 @@ enum SyncDays {
 }
 
 /// What of the log and the folder no device needs any more.
-struct SyncStability {
+struct SyncStability: Sendable {
   /// The time that precedes all entries that can still arrive.
   private let stable: SyncTime
   /// The number of the batch that all devices have received, by device.

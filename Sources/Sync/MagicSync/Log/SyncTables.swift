@@ -79,6 +79,27 @@ enum SyncTables {
     return content
   }
 
+  /// Returns whether the device that began the sync had content before.
+  static func hadContent(_ connection: Connection) throws -> Bool {
+    try number("hadContent", connection) == 1
+  }
+
+  static func setHadContent(_ hadContent: Bool, _ connection: Connection) throws {
+    try set("hadContent", .integer(hadContent ? 1 : 0), connection)
+  }
+
+  /// Records a former identity of this device, whose files nobody needs.
+  static func addFormer(_ device: String, _ connection: Connection) throws {
+    try set("former \(device)", .integer(1), connection)
+  }
+
+  static func formerDevices(_ connection: Connection) throws -> Set<String> {
+    Set(
+      try connection.rows(
+        "SELECT substr(key, 8) FROM main.magicdata_sync WHERE key LIKE 'former %'",
+        as: String.self))
+  }
+
   static func remove(_ key: String, _ connection: Connection) throws {
     try connection.executeChange("DELETE FROM main.magicdata_sync WHERE key = \(key)")
   }
