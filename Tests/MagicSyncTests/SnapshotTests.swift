@@ -254,7 +254,8 @@ import Testing
     #expect(report.problems == [.startsFromSnapshot(device: former), .notAdmitted])
     try await settle([first, restored])
     try await expectEqual([a, b])
-    #expect(try await a.fetch(Island.all).map(\.name).sorted() == ["Hvar", "Krk", "Vis"])
+    let names = try await a.fetch(Island.all).map(\.name).sorted()
+    #expect(names == ["Hvar", "Krk", "Vis"])
   }
 
   @Test func `a damaged part of a snapshot is reported, and the device waits`() async throws {

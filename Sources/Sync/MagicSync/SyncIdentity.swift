@@ -85,7 +85,7 @@ struct SyncIdentity {
     try SyncTables.set("device", .text(device), connection)
     let prefix = Int64.random(in: 1..<1 << 30)
     try SyncTables.set("firstKey", .integer(prefix << Self.keyBits), connection)
-    for key in ["isAdmitted", "isRemoved", "lastBatch", "lastSnapshot", "cut"] {
+    for key in ["isAdmitted", "isRemoved", "isCopy", "lastBatch", "lastSnapshot", "cut"] {
       try SyncTables.remove(key, connection)
     }
   }

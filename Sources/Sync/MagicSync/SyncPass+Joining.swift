@@ -66,15 +66,16 @@ extension SyncPass {
   mutating func beginAgainIfRemoved() async throws -> Bool {
     let device = sync.device
     let copied = files.batches[device]?.max() ?? 0
-    let (state, isMarked, received) = try await database.read { connection in
+    let (state, isMarked, isCopy, received) = try await database.read { connection in
       let state = try SyncState(connection)
       return (
-        state, try SyncTables.number("isRemoved", connection) != nil || copied > state.lastBatch,
+        state, try SyncTables.number("isRemoved", connection) != nil,
+        try copied > state.lastBatch || SyncTables.number("isCopy", connection) != nil,
         try SyncPeers(connection).vector(of: device, state.lastBatch)
       )
     }
     let best = try await bestSnapshot(of: state.origin)?.snapshot
-    let isRemoved = isMarked || best?.head.removed.contains(device) ?? false
+    let isRemoved = isMarked || isCopy || best?.head.removed.contains(device) ?? false
     let present = files.batches
     let isBehind =
       !state.isAdmitted
@@ -87,9 +88,8 @@ extension SyncPass {
       note(.waitsForSnapshot)
       return false
     }
-    guard try await begin(with: best, keeping: .ownEntries, renewing: isRemoved) else {
-      return false
-    }
+    let kept = isCopy ? Kept.copiedEntries : .ownEntries
+    guard try await begin(with: best, keeping: kept, renewing: isRemoved) else { return false }
     report.problems.removeAll { if case .missingFile = $0 { true } else { false } }
     if isRemoved { note(.startsFromSnapshot(device: device)) }
     return true
@@ -137,6 +137,9 @@ extension SyncPass {
   enum Kept {
     /// The transactions of this device that the snapshot doesn't contain.
     case ownEntries
+    /// The same, with new keys for their new rows, since another copy of this store may have
+    /// assigned the same ones.
+    case copiedEntries
     /// All rows.
     case allRows
   }
@@ -216,7 +219,7 @@ struct SyncStart {
     let content = SyncContent(connection, tables)
     var own: [[UInt8]] = []
     switch kept {
-    case .ownEntries:
+    case .ownEntries, .copiedEntries:
       let sent = snapshot.head.vector[state.device] ?? 0
       own = try SyncLog.entries(
         where: """
@@ -231,11 +234,18 @@ struct SyncStart {
       try SyncTables.addFormer(state.device, connection)
     }
     let files = try connection.withoutTriggersAndForeignKeys { try content.deleteAll() }
+    // The conflicts of these entries are found again.
+    try connection.executeChange(
+      """
+      DELETE FROM main.magicdata_sync_conflict
+      WHERE (time, device) IN (SELECT time, device FROM main.magicdata_sync_log)
+      """)
     try SyncLog.delete(where: "1", assets, connection)
     // A device that keeps its identity keeps the batch with which it has introduced itself.
     for table in ["alias", "device"] + (renews ? ["batch"] : []) {
       try connection.executeChange("DELETE FROM main.\(identifier: "magicdata_sync_\(table)")")
     }
+    let oldKeys = try SyncIdentity(connection).current().keys
     if renews { try SyncIdentity(connection).renew() }
     try SyncTables.set("origin", .text(snapshot.head.origin), connection)
     try SyncTables.setHadContent(snapshot.hadContent, connection)
@@ -257,11 +267,18 @@ struct SyncStart {
     }
     try insertPeers(snapshot)
     let device = try SyncState(connection).device
-    for rows in own {
+    var patches = try own.map { try Patch(content: $0) }
+    if kept == .copiedEntries {
+      let keys = KeyTranslation(
+        patches, from: oldKeys, to: try SyncIdentity(connection).current().keys.lowerBound,
+        SyncSchema(connection, tables))
+      patches = try patches.map(keys.translated)
+    }
+    for patch in patches {
       let id = EntryID(time: try SyncClock.next(connection), device: device)
       try SyncLog.insert(
-        SyncEntry(id: id, rows: rows), isApplied: false,
-        holding: Patch(content: rows).assetFiles, assets, connection)
+        SyncEntry(id: id, rows: patch.content()), isApplied: false, holding: patch.assetFiles,
+        assets, connection)
     }
     try content.settleLocalReferences()
     _ = try Replay(connection: connection, tables: tables, assets: assets).run()

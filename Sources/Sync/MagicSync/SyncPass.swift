@@ -166,7 +166,7 @@ extension SyncPass {
         present.content != batch.bytes
       {
         // Another copy of this store has written it.
-        try await write { try SyncTables.set("isRemoved", .integer(1), $0) }
+        try await write { try SyncTables.set("isCopy", .integer(1), $0) }
         return
       }
       files.insert(name)
