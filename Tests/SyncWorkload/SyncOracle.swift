@@ -1,3 +1,4 @@
+import Foundation
 package import MagicData
 @testable package import MagicSync
 import SQLiteCore
@@ -98,7 +99,8 @@ package struct SyncOracle {
             "\($0.kind) \($0.row) \($0.lost.keys.sorted())"
           }
           found.append(
-            "\(edit.device)\(edit.number) \(change.table) \(change.row): \(loss); \(story); \(named)")
+            "\(edit.device)\(edit.number) \(change.table) \(change.row): \(loss); \(story); \(named)"
+          )
         }
       }
     }
@@ -113,6 +115,10 @@ package struct SyncOracle {
       conflicts.contains { $0.table == change.table && $0.row == row && condition($0) }
     }
     if change.isInsert == false {
+      // Links are kept together with an object whose removal another device forbids.
+      let ends = row.components(separatedBy: "→") + change.values.values + change.old.values
+      let isKeptLink =
+        row.contains("→") && conflicts.contains { $0.kind == .removal && ends.contains($0.row) }
       let isKept =
         kept == nil
         || others.contains {
@@ -124,7 +130,7 @@ package struct SyncOracle {
           !edit.saw(other) && !other.saw(edit)
             && change.values.keys.contains { Self.cascades.contains("\(change.table).\($0)") }
         }
-        || isNamed { [.removal, .row, .removalOfChanged].contains($0.kind) }
+        || isNamed { [.removal, .row, .removalOfChanged].contains($0.kind) } || isKeptLink
       return isKept ? [] : ["the removal"]
     }
     var lost: [String] = []

@@ -39,8 +39,8 @@ extension Sync {
   /// The other devices receive the transaction like any other one.
   ///
   /// - For ``SyncConflict/Kind/value``, ``SyncConflict/Kind/sameKey``,
-  ///   ``SyncConflict/Kind/uniqueValue`` and ``SyncConflict/Kind/reference``, the row gets its lost
-  ///   values. A link of a list gets its lost position, or the nearest free one.
+  ///   ``SyncConflict/Kind/uniqueValue``, ``SyncConflict/Kind/constraint`` and
+  ///   ``SyncConflict/Kind/reference``, the row gets its lost values. A link of a list gets its lost position, or the nearest free one.
   /// - For ``SyncConflict/Kind/changeOfRemoved``, ``SyncConflict/Kind/removalOfChanged`` and
   ///   ``SyncConflict/Kind/row``, the row is inserted again with its lost values and its assets. If
   ///   the row exists again, it only gets the lost values. Links that the removal deleted, too,
@@ -160,7 +160,7 @@ private struct ConflictRestoration {
     let (lost, row) = (try translated(conflict.lost), try translated(conflict.row))
     switch conflict.kind {
     case .value where table.isList && lost["position"] != nil: try move(row, to: lost["position"])
-    case .value, .sameKey, .uniqueValue, .reference: try update(lost)
+    case .value, .sameKey, .uniqueValue, .reference, .constraint: try update(lost)
     case .changeOfRemoved, .removalOfChanged, .row: try insert(row.merging(lost) { $1 })
     case .removal:
       guard try rows.current(table, conflict.key) != nil else { return }

@@ -21,6 +21,13 @@ final class RowMerge {
     let isIndirect: Bool
   }
 
+  /// A row that an entry has deleted, with its last values.
+  struct RemovedRow {
+    let table: SyncTable
+    let key: [Value]
+    let values: [String: Value]
+  }
+
   /// The conflicts so far, in their order.
   private(set) var conflicts: [SyncConflict] = []
   /// The rows that have taken the place of inserted ones.
@@ -35,7 +42,9 @@ final class RowMerge {
   private var changes: [Change] = []
   /// The rows that may violate a foreign key: written ones, and deleted ones that may be referenced.
   private var written: [(table: SyncTable, key: [Value])] = []
-  private var deleted: [(table: SyncTable, key: [Value], values: [String: Value])] = []
+  private var deleted: [RemovedRow] = []
+  /// All rows that this entry has deleted so far.
+  private var removed: [RemovedRow] = []
 
   init(_ id: EntryID, _ schema: SyncSchema, _ connection: Connection) throws {
     self.id = id
@@ -241,8 +250,7 @@ final class RowMerge {
     {
       return
     }
-    try rows.delete(table, change.key)
-    deleted.append((table, change.key, current))
+    try remove(RemovedRow(table: table, key: change.key, values: current))
     let changed = current.filter { change.old[$0.key] != $0.value && change.old[$0.key] != nil }
     if !changed.isEmpty {
       conflicts.append(
@@ -267,6 +275,12 @@ final class RowMerge {
       let value = try values[natural] ?? removedRow(table, key)?[natural]
     else { return nil }
     return try rows.referencing(table, [natural], [value]).first?.key
+  }
+
+  private func remove(_ row: RemovedRow) throws {
+    try rows.delete(row.table, row.key)
+    deleted.append(row)
+    removed.append(row)
   }
 
   // MARK: - Lists
@@ -315,7 +329,7 @@ final class RowMerge {
     for link in removed {
       let key = [owner, .integer(link.position)]
       if try rows.current(table, key)?["target"] == link.target {
-        try rows.delete(table, key)
+        try removeLink(table, key, link.target)
       } else {
         others.append(link)
       }
@@ -323,7 +337,7 @@ final class RowMerge {
     var missing: [Value: Int] = [:]
     for link in others {
       if let place = try rows.nearestPosition(table, owner, link.target, link.position) {
-        try rows.delete(table, [owner, .integer(place)])
+        try removeLink(table, [owner, .integer(place)], link.target)
         let expected = [owner, .integer(link.position)]
         if try SyncLog.removed(table, expected, link.target, before: id, connection) {
           moved.append((link, place))
@@ -370,6 +384,14 @@ final class RowMerge {
     }
   }
 
+  private func removeLink(_ table: SyncTable, _ key: [Value], _ target: Value) throws {
+    try rows.delete(table, key)
+    removed.append(
+      RemovedRow(
+        table: table, key: key,
+        values: ["owner": key[0], "position": key[1], "target": target]))
+  }
+
   /// Inserts a link, at the next free position if its own is taken.
   ///
   /// - Returns: The key of the link.
@@ -386,12 +408,17 @@ final class RowMerge {
     return key
   }
 
-  /// Returns the values that a row had before an earlier entry removed it.
+  /// Returns the rows that were removed together with a row, by this or by an earlier entry, and the
+  /// row itself. Returns an empty array if the log contains no entry that has removed it.
+  private func rowsRemoved(with table: SyncTable, _ key: [Value]) throws -> [RemovedRow] {
+    func isWanted(_ row: RemovedRow) -> Bool { row.table.name == table.name && row.key == key }
+    if removed.contains(where: isWanted) { return removed }
+    return try SyncLog.removedRows(with: table, key, before: id, schema, connection)
+  }
+
+  /// Returns the values that a row had before this or an earlier entry removed it.
   private func removedRow(_ table: SyncTable, _ key: [Value]) throws -> [String: Value]? {
-    if let own = deleted.last(where: { $0.table.name == table.name && $0.key == key }) {
-      return own.values
-    }
-    return try SyncLog.removedRow(table, key, before: id, connection)
+    try rowsRemoved(with: table, key).last { $0.table.name == table.name && $0.key == key }?.values
   }
 
   // MARK: - Constraints
@@ -443,8 +470,8 @@ final class RowMerge {
   private func attemptOrLose(
     _ change: Change, _ error: SQLiteError, _ body: () throws -> Void
   ) throws {
-    let (conflictCount, writtenCount, deletedCount) = (
-      conflicts.count, written.count, deleted.count
+    let (conflictCount, writtenCount, deletedCount, removedCount) = (
+      conflicts.count, written.count, deleted.count, removed.count
     )
     do {
       try connection.savepoint { try body() }
@@ -452,11 +479,13 @@ final class RowMerge {
       conflicts.removeSubrange(conflictCount...)
       written.removeSubrange(writtenCount...)
       deleted.removeSubrange(deletedCount...)
+      removed.removeSubrange(removedCount...)
       let isInsert = change.kind == .insert
+      let kept = try rows.current(change.table, change.key) ?? [:]
       conflicts.append(
         SyncConflict(
-          isInsert ? .row : .uniqueValue, change.table.name, change.key, lost: change.new,
-          kept: try rows.current(change.table, change.key) ?? [:],
+          isInsert ? .row : .constraint, change.table.name, change.key, lost: change.new,
+          kept: isInsert ? [:] : kept.filter { change.new[$0.key] != nil },
           row: isInsert ? change.new : [:], message: error.message))
     }
   }
@@ -469,8 +498,8 @@ final class RowMerge {
     while true {
       if let (table, key) = written.popLast() {
         try settleReferences(from: table, key)
-      } else if let (table, key, values) = deleted.popLast() {
-        try settleReferences(to: table, key, values)
+      } else if let row = deleted.popLast() {
+        try settleReferences(to: row)
       } else {
         return
       }
@@ -505,25 +534,23 @@ final class RowMerge {
         continue
       }
       let isRequired = !["CASCADE", "SET NULL"].contains(foreign.onDelete.uppercased())
-      if isRequired, columns == parent.keys, let row = try removedRow(parent, values),
-        try reinsert(parent, values, row)
-      {
-        continue
-      }
-      try rows.delete(table, key)
-      deleted.append((table, key, current))
+      if isRequired, columns == parent.keys, try reinsert(parent, values) { continue }
+      try remove(RemovedRow(table: table, key: key, values: current))
       conflicts.append(SyncConflict(.row, table.name, key, lost: current, row: current))
       return
     }
   }
 
-  /// Inserts a removed row again, because another row requires it.
+  /// Inserts a removed row again, because another row requires it, together with the links, the
+  /// assets and the other rows that were removed because of it.
   ///
-  /// - Returns: False if a constraint forbids it.
-  private func reinsert(
-    _ table: SyncTable, _ key: [Value], _ row: [String: Value]
-  ) throws -> Bool {
-    var row = row
+  /// - Returns: False if the log doesn't contain the row any more, or if a constraint forbids it.
+  private func reinsert(_ table: SyncTable, _ key: [Value]) throws -> Bool {
+    var others = try rowsRemoved(with: table, key)
+    guard let place = others.lastIndex(where: { $0.table.name == table.name && $0.key == key })
+    else { return false }
+    let first = others.remove(at: place)
+    var row = first.values
     for index in table.uniqueIndexes {
       let change = Change(
         table: table, kind: .insert, key: key, old: [:], new: row, isIndirect: false)
@@ -537,6 +564,44 @@ final class RowMerge {
     try rows.insert(table, row)
     written.append((table, key))
     conflicts.append(SyncConflict(.removal, table.name, key, lost: [:], kept: row))
+    var waiting = [first]
+    while let row = waiting.popLast() {
+      let isBelonging = { (other: RemovedRow) in self.belongs(other, to: row) }
+      for other in others.filter(isBelonging) where try insertIfPossible(other) {
+        waiting.append(other)
+        // Links and assets are parts of their objects.
+        if other.table.keys.first != "owner", !other.table.isAsset {
+          conflicts.append(
+            SyncConflict(
+              .removal, other.table.name, other.key, lost: [:], kept: other.values))
+        }
+      }
+      others.removeAll(where: isBelonging)
+    }
+    return true
+  }
+
+  /// Returns whether a removed row references another one, or is an asset of it.
+  private func belongs(_ other: RemovedRow, to row: RemovedRow) -> Bool {
+    if other.table.isAsset {
+      return row.values.values.contains(other.key[0])
+    }
+    return other.table.foreignKeys.contains { foreign in
+      let columns = foreign.referencedColumns.isEmpty ? row.table.keys : foreign.referencedColumns
+      return asciiLowercased(foreign.referencedTable) == asciiLowercased(row.table.name)
+        && foreign.columns.map { other.values[$0] } == columns.map { row.values[$0] }
+    }
+  }
+
+  /// Inserts a removed row again, unless it exists or a constraint forbids it.
+  private func insertIfPossible(_ row: RemovedRow) throws -> Bool {
+    guard try rows.current(row.table, row.key) == nil else { return false }
+    do {
+      try connection.savepoint { try rows.insert(row.table, row.values) }
+    } catch let error as SQLiteError where error.code.primary == .constraint {
+      return false
+    }
+    written.append((row.table, row.key))
     return true
   }
 
@@ -581,12 +646,11 @@ final class RowMerge {
   }
 
   /// Settles the references to a deleted row.
-  private func settleReferences(
-    to table: SyncTable, _ key: [Value], _ values: [String: Value]
-  ) throws {
-    if try rows.current(table, key) != nil { return }
-    if let other = try successor(table, key, values) {
-      return try redirect(table, key, to: other)
+  private func settleReferences(to row: RemovedRow) throws {
+    let (table, values) = (row.table, row.values)
+    if try rows.current(table, row.key) != nil { return }
+    if let other = try successor(table, row.key, values) {
+      return try redirect(table, row.key, to: other)
     }
     let all = try schema.references(to: table.name)
     // Rules that forbid the removal come first.
@@ -602,8 +666,7 @@ final class RowMerge {
       for (childKey, current) in try rows.referencing(child, foreign.columns, referenced) {
         switch foreign.onDelete.uppercased() {
         case "CASCADE":
-          try rows.delete(child, childKey)
-          deleted.append((child, childKey, current))
+          try remove(RemovedRow(table: child, key: childKey, values: current))
           conflicts.append(
             SyncConflict(.removalOfChanged, child.name, childKey, lost: current, row: current))
         case "SET NULL":
@@ -615,9 +678,8 @@ final class RowMerge {
               .reference, child.name, childKey,
               lost: current.filter { foreign.columns.contains($0.key) }))
         default:
-          if try reinsert(table, key, values) { return }
-          try rows.delete(child, childKey)
-          deleted.append((child, childKey, current))
+          if try reinsert(table, row.key) { return }
+          try remove(RemovedRow(table: child, key: childKey, values: current))
           conflicts.append(
             SyncConflict(.row, child.name, childKey, lost: current, row: current))
         }

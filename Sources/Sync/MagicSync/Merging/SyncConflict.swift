@@ -33,6 +33,9 @@ public struct SyncConflict: Hashable, Sendable, Identifiable {
     /// A row could not be inserted, because a row that it requires was removed, or because a
     /// constraint forbids it.
     case row = 8
+    /// A constraint forbids a value together with those that other devices have set. The row keeps
+    /// its value.
+    case constraint = 9
   }
 
   /// The position of a conflict in the order that all devices share.
@@ -101,6 +104,7 @@ extension SyncConflict: CustomStringConvertible {
     case .reference: "“\(table)”: \(columns) referenced a removed row"
     case .row:
       "“\(table)”: a row could not be inserted: \(message ?? "a row that it requires was removed")"
+    case .constraint: "“\(table)”: a constraint forbids \(columns): \(message ?? "")"
     }
   }
 }

@@ -148,6 +148,29 @@ extension Int64 {
 }
 
 extension SyncLog {
+  /// Returns the rows that the last entry before `id` that removed a row has removed, with their
+  /// last values. Returns an empty array if no entry has.
+  static func removedRows(
+    with table: SyncTable, _ key: [Value], before id: EntryID, _ schema: SyncSchema,
+    _ connection: Connection
+  ) throws -> [RowMerge.RemovedRow] {
+    try lastPatch(before: id, connection) { patch in
+      let isFound = patch.tables.contains { patched in
+        asciiLowercased(patched.name) == asciiLowercased(table.name)
+          && patched.rows.contains { $0.kind == .delete && patched.key(of: $0).values == key }
+      }
+      guard isFound else { return nil }
+      return try patch.tables.flatMap { patched -> [RowMerge.RemovedRow] in
+        guard let table = try schema.table(patched.name) else { return [] }
+        return patched.rows.filter { $0.kind == .delete }.map { row in
+          RowMerge.RemovedRow(
+            table: table, key: patched.key(of: row).values,
+            values: patched.old(of: row).filter { table.columns.contains($0.key) })
+        }
+      }
+    } ?? []
+  }
+
   /// Returns the values of a row before the last entry before `id` that removed it.
   static func removedRow(
     _ table: SyncTable, _ key: [Value], before id: EntryID, _ connection: Connection
@@ -178,6 +201,19 @@ extension SyncLog {
     before id: EntryID, _ connection: Connection,
     _ find: (Patch.Table, Patch.Row) throws -> Result?
   ) throws -> Result? {
+    try lastPatch(before: id, connection) { patch in
+      for table in patch.tables {
+        for row in table.rows { if let result = try find(table, row) { return result } }
+      }
+      return nil
+    }
+  }
+
+  /// Returns the first result other than nil of a closure that is called with the changes of the
+  /// applied entries before `id`, the last entry first.
+  private static func lastPatch<Result>(
+    before id: EntryID, _ connection: Connection, _ find: (Patch) throws -> Result?
+  ) throws -> Result? {
     var end = id
     while true {
       let entries = try entries(
@@ -185,9 +221,7 @@ extension SyncLog {
         isDescending: true, atMost: 1 << 20, connection)
       guard let last = entries.last else { return nil }
       for entry in entries {
-        for table in try entry.change().tables {
-          for row in table.rows { if let result = try find(table, row) { return result } }
-        }
+        if let result = try find(entry.change()) { return result }
       }
       end = last.id
     }
