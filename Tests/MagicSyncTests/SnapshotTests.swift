@@ -242,7 +242,7 @@ import Testing
     var (b, second): (MagicData, Sync?) = try await device("b")
     try await b.update(island("Vis"))
     try await settle([first, second!])
-    try await b.backup(to: "\(files.path)/b2")
+    _ = try await b.backup(to: "\(files.path)/b2")
     try await b.update(island("Hvar"))
     try await settle([first, second!])
     second = nil
