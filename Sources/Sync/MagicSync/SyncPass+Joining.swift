@@ -65,7 +65,7 @@ extension SyncPass {
   /// - Returns: Whether the device has begun again.
   mutating func beginAgainIfRemoved() async throws -> Bool {
     let device = sync.device
-    let copied = files.batches[device]?.max() ?? 0
+    let copied = try await numberOfCopiedBatch()
     let (state, isMarked, isCopy, received) = try await database.read { connection in
       let state = try SyncState(connection)
       return (
@@ -93,6 +93,19 @@ extension SyncPass {
     report.problems.removeAll { if case .missingFile = $0 { true } else { false } }
     if isRemoved { note(.startsFromSnapshot(device: device)) }
     return true
+  }
+
+  /// Returns the number of the last batch with this device's identity if it isn't this store that
+  /// has written it, or 0.
+  private mutating func numberOfCopiedBatch() async throws -> Int64 {
+    let state = try await state()
+    guard let last = files.batches[state.device]?.max(), last > state.lastBatch else { return 0 }
+    let name = SyncFileName.batch(device: state.device, number: last)
+    let batch = try await read(name) { bytes throws(SyncFileFault) in try SyncBatch(bytes) }
+    guard let head = batch?.content.head, head.device == state.device, head.number == last,
+      belongs(head, name, origin: state.origin)
+    else { return 0 }
+    return last
   }
 
   /// Returns the snapshot that contains most batches, of those whose files are all in the folder.
@@ -291,7 +304,13 @@ struct SyncStart {
       device: head.device, name: head.deviceName, received: head.vector[head.device] ?? 0,
       clock: head.clock, head: head, isRemoved: false)
     let day = try SyncDays.count(connection)
+    let device = try SyncState(connection).device
     for peer in snapshot.peers + [author] {
+      if peer.device == device {
+        // The author has met this device. Its entries get times after those of the snapshot.
+        try SyncTables.set("isAdmitted", .integer(1), connection)
+        continue
+      }
       try connection.executeChange(
         """
         INSERT INTO main.magicdata_sync_device
