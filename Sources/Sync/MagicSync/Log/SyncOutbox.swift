@@ -21,15 +21,20 @@ struct SyncOutbox {
     let peers = SyncPeers(connection)
     var number = state.lastBatch
     let device = state.device
+    // A device that is not admitted itself doesn't know whether all others wait for the entries.
+    var admitted = state.isAdmitted ? try peers.unannounced() : []
     func insert(clock: SyncTime) throws {
       number += 1
       let head = SyncHead(
         group: group, origin: state.origin ?? device, device: device, deviceName: deviceName,
         number: number, clock: clock, vector: try peers.vector(of: device, number - 1),
-        admitted: try peers.unannounced(), removed: try peers.removed())
+        admitted: admitted, removed: try peers.removed())
       try connection.executeChange(
         "INSERT INTO main.magicdata_sync_batch VALUES (\(number), \(head.bytes), 0)")
-      try connection.executeChange("UPDATE main.magicdata_sync_device SET isAnnounced = 1")
+      if !admitted.isEmpty {
+        try connection.executeChange("UPDATE main.magicdata_sync_device SET isAnnounced = 1")
+        admitted = []
+      }
       try SyncTables.remove("mustConfirm", connection)
     }
     while state.isAdmitted {
@@ -44,8 +49,8 @@ struct SyncOutbox {
         """)
     }
     let isUnknown = number == 0 && !state.isAdmitted
-    if try isUnknown || SyncTables.number("mustConfirm", connection) != nil
-      || !peers.unannounced().isEmpty
+    if try isUnknown || !admitted.isEmpty
+      || SyncTables.number("mustConfirm", connection) != nil
     {
       try insert(clock: try SyncClock.next(connection))
     }
