@@ -168,8 +168,9 @@ let package = Package(
     program(
       "MagicDataTool", in: "Tools",
       [
-        "Essentials", "MagicData", "Platform", "SQLSyntax", "SQLiteAssets", "SQLiteCluster",
-        "SQLiteCore", "SQLiteMapping", "SQLiteObjects", "SQLitePortable", "Terminal",
+        "Essentials", "MagicData", "MagicSync", "Platform", "SQLSyntax", "SQLiteAssets",
+        "SQLiteCluster", "SQLiteCore", "SQLiteMapping", "SQLiteObjects", "SQLitePortable",
+        "Terminal",
       ]),
     // Example programs.
     program("Notes", in: "Examples", ["MagicData"]),
@@ -235,7 +236,9 @@ let package = Package(
       path: "Tests/UndoHelper", swiftSettings: settings),
     tests(of: "MagicTesting", ["Conformance", "MagicData", "MagicHistory", "MagicTemplates"]),
     tests(of: "MagicObservation", ["MagicData"]),
-    tests(of: "MagicSync", ["SyncHelper", "SyncWorkload", "MagicData", "MagicHistory", "MagicTemplates"]),
+    tests(
+      of: "MagicSync",
+      ["SyncHelper", "SyncWorkload", "MagicData", "MagicHistory", "MagicTemplates"]),
     .target(
       name: "SyncWorkload",
       dependencies: ["MagicData", "MagicSync", "MagicTemplates", "SQLiteHistory", "TestSupport"],
@@ -245,7 +248,7 @@ let package = Package(
       name: "SyncHelper", dependencies: ["SyncWorkload", "MagicData", "MagicSync"],
       path: "Tests/SyncHelper", swiftSettings: settings),
     tests(of: "Tour", ["Conformance", "MagicCluster", "MagicData", "Terminal"]),
-    tests(of: "MagicDataTool", ["MagicData", "Platform", "Terminal"]),
+    tests(of: "MagicDataTool", ["MagicData", "MagicSync", "Platform", "Terminal"]),
     tests(of: "Service", ["MagicData"]),
     // The programs of the guides for coming from and leaving for other libraries, with the settings of a
     // new app in Xcode.

@@ -11,7 +11,7 @@ import TestSupport
     #expect(help.status == 0)
     for command in [
       "info", "check", "repair", "backup", "dump", "restore", "import", "query", "schema", "sweep",
-      "watch",
+      "sync", "watch",
     ] {
       #expect(help.output.contains("\n  \(command) "))
       let own = fixture.run(command, "--help")

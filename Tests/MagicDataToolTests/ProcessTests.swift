@@ -158,6 +158,39 @@ import TestSupport
     #expect(process.terminationStatus == 0)
   }
 
+  @Test(arguments: [SIGINT, SIGTERM])
+  func `sync reports what it exchanges until a signal ends it`(signal: Int32) throws {
+    let output = Pipe()
+    let folder = fixture.folder.path + "/shared"
+    let process = try start(["sync", "--every", "1", fixture.store, folder], output: output)
+    defer { process.terminate() }
+    var text = ""
+    func readUntil(_ words: String) {
+      while !text.contains(words) {
+        let data = output.fileHandleForReading.availableData
+        if data.isEmpty { break }
+        text += String(decoding: data, as: UTF8.self)
+      }
+    }
+    readUntil("conflicts,0")
+    #expect(text.hasPrefix("time,event,count,note\n"))
+    #expect(text.contains("Z,sent,"))
+    // The folder becomes unusable, and then usable again.
+    try FileManager.default.moveItem(atPath: folder, toPath: folder + "2")
+    try Data().write(to: URL(filePath: folder))
+    readUntil("Z,problem,,")
+    try FileManager.default.removeItem(atPath: folder)
+    try FileManager.default.moveItem(atPath: folder + "2", toPath: folder)
+    readUntil("Z,solved,,")
+    #expect(text.contains("Z,solved,,the folder cannot be used: "))
+    kill(process.processIdentifier, signal)
+    process.waitUntilExit()
+    #expect(process.terminationReason == .exit && process.terminationStatus == 0)
+    #expect(
+      try fixture.database().read { try $0.firstRow("PRAGMA integrity_check", as: String.self) }
+        == "ok")
+  }
+
   #if os(Linux)
     @Test func `info shows the process that has the store open`() throws {
       let magic = try MagicData(path: fixture.store)

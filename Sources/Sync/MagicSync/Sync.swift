@@ -32,7 +32,7 @@ public final class Sync: Sendable {
   let folder: any SyncFolder
   let format: SyncFileFormat
   let tables: SyncedTables
-  let deviceName: String
+  package let deviceName: String
   let limits: SyncLimits
   private let registration: Registration
   private let state: Mutex<State>
@@ -50,7 +50,7 @@ public final class Sync: Sendable {
 
   /// Begins to record the changes of a store, and prepares it for the exchange with other devices.
   ///
-  /// The folder isn't used until ``once()`` or ``run(every:)`` is called.
+  /// The folder isn't used until ``once()`` or ``run(every:_:)`` is called.
   ///
   /// - Parameters:
   ///   - magic: The store.

@@ -16,7 +16,8 @@ struct Command: Sendable {
   var help: String { "Usage: magicdata \(name) \(usage)\n\n\(explanation)\n" }
 
   static let all: [Command] = [
-    .info, .check, .repair, .backup, .dump, .restore, .import, .query, .schema, .sweep, .watch,
+    .info, .check, .repair, .backup, .dump, .restore, .import, .query, .schema, .sweep, .sync,
+    .watch,
   ]
 
   /// The output of `magicdata --help`.

@@ -1,4 +1,4 @@
-import SQLiteCore
+package import SQLiteCore
 
 // The choice of tables is stored, so that a process that doesn't know the types, such as the tool,
 // syncs the same ones.
@@ -43,15 +43,29 @@ extension SyncedTables {
 }
 
 extension Sync {
-  /// Stores which tables are synced, and that the files are encrypted.
+  /// Returns the names of the last sync of a store and of the device, or nil if the store has never
+  /// been synced. Blocks the thread.
+  package static func storedNames(in database: Database) throws -> (sync: String, device: String)? {
+    try database.read { connection in
+      guard try SyncTables.exist(connection), let name = try SyncTables.text("name", connection)
+      else { return nil }
+      return (name, try SyncTables.text("deviceName", connection) ?? "")
+    }
+  }
+
+  /// Stores which tables are synced, the names, and that the files are encrypted.
   ///
   /// - Throws: ``SyncError/cipherMissing`` if an earlier ``Sync`` of this store had a cipher.
   func storeChoice() async throws {
-    let (tables, isEncrypted) = (tables, format.cipher != nil)
+    let (tables, isEncrypted, name, deviceName) = (
+      tables, format.cipher != nil, name, deviceName
+    )
     try await magic.database.withoutTransaction { connection in
       try connection.transaction {
         try SyncTables.setEncryption(isEncrypted, connection)
         try tables.store(connection)
+        try SyncTables.set("name", .text(name), connection)
+        try SyncTables.set("deviceName", .text(deviceName), connection)
       }
     }
   }

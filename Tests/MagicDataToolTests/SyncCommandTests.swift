@@ -1,0 +1,171 @@
+import Foundation
+import MagicData
+import MagicSync
+import Terminal
+import TestSupport
+import Testing
+
+/// `magicdata sync` on stores of a program that syncs one of its two types.
+@Suite struct SyncCommandTests {
+  let fixture: ToolFixture
+  var folder: String { fixture.folder.path + "/shared" }
+  var copy: String { fixture.folder.path + "/copy" }
+
+  init() throws { fixture = try ToolFixture() }
+
+  private func once(_ store: String) -> ToolFixture.Result {
+    fixture.run("sync", "--once", store, folder)
+  }
+
+  /// Creates a second store that knows the type, and exchanges everything.
+  private func join() async throws {
+    try await write(copy) { _ = try await $0.count(of: Person.self) }
+    try await write(copy) { try await $0.update(Person("Dan", photo: "4")) }
+    settle()
+  }
+
+  private func settle() {
+    for _ in 0..<4 { for store in [fixture.store, copy] { _ = once(store) } }
+  }
+
+  private func names(in store: String) throws -> [String] {
+    let magic = try MagicData(path: store)
+    defer { try? magic.close() }
+    return try magic.objects(of: Person.self).map(\.name).sorted()
+  }
+
+  private func photos(in store: String) throws -> [String?] {
+    let magic = try MagicData(path: store)
+    defer { try? magic.close() }
+    return try magic.objects(of: Person.self).map { try $0.photo.get() }
+  }
+
+  @Test func `once exchanges all tables of a store that no program has synced`() async throws {
+    let first = once(fixture.store)
+    #expect(first.status == 0 && first.errors == "", "\(first)")
+    #expect(first.output.hasPrefix("event,count,note\nsent,"))
+    #expect(first.output.contains("\nconflicts,0,\n"))
+    // The copy doesn't have the table, and the tool doesn't know the type.
+    _ = try names(in: copy)
+    let second = once(copy)
+    #expect(second.status == 3)
+    #expect(second.output.contains("\nproblem,,"), "\(second)")
+    try await write(copy) { try await $0.update(Person("Dan", photo: "4")) }
+    settle()
+    #expect(try names(in: copy).count == 4)
+    #expect(try names(in: fixture.store) == names(in: copy))
+    #expect(try photos(in: copy) == ["1", "22", "333", "4"])
+    #expect(once(fixture.store).status == 0)
+    #expect(fixture.run("check", copy).status == 0)
+  }
+
+  @Test func `a folder that can't be used is a failure`() throws {
+    try Data().write(to: URL(filePath: fixture.folder.path + "/file"))
+    let file = fixture.run("sync", "--once", fixture.store, fixture.folder.path + "/file")
+    #expect(file.status == 1 && file.errors.contains("is not a folder"))
+    let missing = fixture.run("sync", "--once", fixture.store, fixture.folder.path + "/a/b")
+    #expect(missing.status == 1)
+    #expect(missing.output.contains("problem,,the folder cannot be used: "))
+  }
+
+  @Test(arguments: [
+    ["sync", "STORE"], ["sync", "--once", "STORE"], ["sync", "--once", "--status", "STORE", "x"],
+    ["sync", "--status", "--restore", "1", "STORE"], ["sync", "--every", "0", "STORE", "x"],
+    ["sync", "--remove", "STORE"], ["sync", "STORE", "x", "status"],
+  ])
+  func `an invalid command line exits with status 2`(words: [String]) {
+    let result = fixture.run(words: words.map { $0 == "STORE" ? fixture.store : $0 })
+    #expect(result.status == 2)
+    #expect(result.errors.hasPrefix("magicdata sync: "))
+  }
+
+  @Test(arguments: [["--status"], ["--conflicts"], ["--restore", "1"], ["--remove", "1"]])
+  func `a store that has never been synced stays unchanged`(words: [String]) throws {
+    let result = fixture.run(words: ["sync"] + words + [fixture.store])
+    #expect(result.status == 1)
+    #expect(result.errors.contains("has never been synced"))
+    let database = try fixture.database()
+    #expect(try database.read { try !$0.tableExists("magicdata_sync") })
+  }
+
+  @Test func `only a store can be synced`() throws {
+    let path = fixture.folder.path + "/plain.sqlite3"
+    try Database(path: path).executeChange("CREATE TABLE t (a)")
+    let result = fixture.run("sync", "--once", path, folder)
+    #expect(result.status == 1 && result.errors.contains("is not a store"))
+  }
+
+  @Test func `status lists the devices, and remove removes one`() async throws {
+    _ = fixture.run("sync", "--once", "--device-name", "Desk", fixture.store, folder)
+    try await join()
+    let status = fixture.run("sync", "--status", fixture.store)
+    #expect(status.status == 0)
+    let lines = status.output.split(separator: "\n").map { $0.split(separator: ",") }
+    #expect(lines[0].joined(separator: ",") == "kind,id,name,received,seen,note")
+    #expect(lines[1][0] == "this device" && lines[1][2] == "Desk")
+    #expect(lines[2][0] == "device" && lines[2][2] == "Phone")
+    #expect(lines[3].prefix(2) == ["conflicts", "0"])
+    let phone = String(lines[2][1])
+    #expect(fixture.run("sync", "--remove", "nobody", fixture.store).status == 1)
+    #expect(fixture.run("sync", "--remove", "", fixture.store).status == 1)
+    #expect(
+      fixture.run("sync", "--remove", String(phone.prefix(8)), fixture.store).status == 0)
+    #expect(
+      fixture.run("sync", "--status", fixture.store).output.contains("\(phone),Phone,"))
+    #expect(fixture.run("sync", "--status", fixture.store).output.contains(",removed\n"))
+    #expect(fixture.run("sync", "--remove", phone, fixture.store).status == 1)
+  }
+
+  @Test func `conflicts are listed, acknowledged and restored`() async throws {
+    _ = once(fixture.store)
+    try await join()
+    for (store, name) in [(fixture.store, "Ada A"), (copy, "Ada B")] {
+      try await rename("Ada", name, in: store)
+      try await rename("Bob", name.replacing("Ada", with: "Bob"), in: store)
+    }
+    settle()
+    let list = fixture.run("sync", "--conflicts", "--format", "json", fixture.store)
+    #expect(list.status == 3)
+    let rows = try list.output.split(separator: "\n").map {
+      try #require(
+        try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: String])
+    }
+    #expect(rows.map { $0["lost"] } == ["name = 'Ada A'", "name = 'Bob A'"])
+    #expect(rows.map { $0["kept"] } == ["name = 'Ada B'", "name = 'Bob B'"])
+    #expect(rows[0]["table"] == "Person" && rows[0]["key"] == "1")
+    #expect(once(fixture.store).output.contains("conflicts,2,"))
+
+    #expect(fixture.run("sync", "--restore", "no", fixture.store).status == 1)
+    #expect(fixture.run("sync", "--acknowledge", "no", fixture.store).status == 1)
+    #expect(
+      fixture.run("sync", "--restore", try #require(rows[0]["id"]), fixture.store).status == 0)
+    #expect(
+      fixture.run("sync", "--acknowledge", try #require(rows[1]["id"]), fixture.store).status == 0)
+    let none = fixture.run("sync", "--conflicts", fixture.store)
+    #expect(none.status == 0 && none.output.split(separator: "\n").count == 1)
+    settle()
+    #expect(try names(in: copy).contains("Ada A") && names(in: copy).contains("Bob B"))
+    #expect(try names(in: fixture.store) == names(in: copy))
+    #expect(fixture.run("sync", "--acknowledge", "all", copy).status == 0)
+    #expect(fixture.run("sync", "--conflicts", copy).status == 0)
+  }
+
+  /// Changes a store as a program does that syncs it.
+  private func write(
+    _ store: String, _ body: (MagicData) async throws -> Void
+  ) async throws {
+    let magic = try await MagicData(path: store)
+    let sync = try await Sync(
+      magic, through: .folder(folder), deviceName: store == copy ? "Phone" : "Desk")
+    try await body(magic)
+    withExtendedLifetime(sync) {}
+    try await magic.close()
+  }
+
+  private func rename(_ name: String, _ new: String, in store: String) async throws {
+    try await write(store) { magic in
+      try await magic.database.executeChange(
+        "UPDATE Person SET name = \(new) WHERE name = \(name)")
+    }
+  }
+}
