@@ -63,6 +63,13 @@ let package = Package(
       ],
       swiftSettings: settings),
     .executableTarget(
+      name: "SyncBenchmarks",
+      dependencies: [
+        .product(name: "MagicData", package: "MagicData"),
+        .product(name: "MagicSync", package: "MagicData"),
+      ],
+      swiftSettings: settings),
+    .executableTarget(
       name: "TemplateBenchmarks",
       dependencies: [
         .product(name: "MagicData", package: "MagicData"),

@@ -16,7 +16,6 @@ import Testing
     return (magic, try await Sync(magic, through: folder, objects: [Island.self, Person.self]))
   }
 
-
   @Test func `a folder that can't be written is reported, and files are still received`()
     async throws
   {

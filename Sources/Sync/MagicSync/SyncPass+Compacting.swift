@@ -192,7 +192,8 @@ struct SyncSnapshotWriter {
       return rows
     }
     let snapshot = SyncSnapshot(
-      head: head, hadContent: try SyncTables.hadContent(connection), peers: try peers.all(), conflicts: try rows("magicdata_sync_conflict"),
+      head: head, hadContent: try SyncTables.hadContent(connection), peers: try peers.all(),
+      conflicts: try rows("magicdata_sync_conflict"),
       aliases: try rows("magicdata_sync_alias"), partCount: count, byteCount: size)
     return (snapshot, Array(contents))
   }
