@@ -191,6 +191,31 @@ import TestSupport
         == "ok")
   }
 
+  @Test func `sync reports a full folder, and sends the rest when it has room`() throws {
+    let magic = try MagicData(path: fixture.store)
+    try magic.update(Person("Big", photo: String(repeating: "photo ", count: 200_000)))
+    try magic.close()
+    let folder = fixture.folder.path + "/shared"
+    // A limit of the size of files, which only the photo exceeds.
+    let output = Pipe()
+    let process = try start(
+      "/bin/sh",
+      [
+        "-c", #"trap "" XFSZ; ulimit -f 1000; exec "$0" sync --once "$1" "$2""#, try program(),
+        fixture.store, folder,
+      ], output: output)
+    let data = try output.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    let text = String(decoding: data, as: UTF8.self)
+    #expect(process.terminationReason == .exit && process.terminationStatus == 1)
+    #expect(text.contains("problem,,the folder cannot be used: "), "\(text)")
+    #expect(try fixture.names(in: folder).allSatisfy { !$0.contains("pending") })
+
+    let (status, rest) = try throughPipe("sync", "--once", fixture.store, folder)
+    #expect(status == 0 && !rest.contains("problem"), "\(rest)")
+    #expect(fixture.run("check", fixture.store).status == 0)
+  }
+
   #if os(Linux)
     @Test func `info shows the process that has the store open`() throws {
       let magic = try MagicData(path: fixture.store)

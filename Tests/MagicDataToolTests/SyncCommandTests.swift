@@ -150,6 +150,42 @@ import Testing
     #expect(fixture.run("sync", "--conflicts", copy).status == 0)
   }
 
+  @Test func `the tool and a program can exchange files of one store at the same time`()
+    async throws
+  {
+    _ = once(fixture.store)
+    try await join()
+    let process = Process()
+    process.executableURL = try helperProgram("magicdata")
+    process.arguments = ["sync", "--every", "1", fixture.store, folder]
+    process.standardOutput = FileHandle.nullDevice
+    try process.run()
+    defer { process.terminate() }
+    let a = try await MagicData(
+      path: fixture.store, syncedThrough: .folder(folder), every: .milliseconds(20))
+    let b = try await MagicData(
+      path: copy, syncedThrough: .folder(folder), every: .milliseconds(20))
+    for number in 0..<30 {
+      try await a.update(Person("a \(number)", photo: "a \(number)"))
+      try await b.update(Person("b \(number)", photo: "b \(number)"))
+    }
+    for magic in [a, b] {
+      for try await count in magic.observe(Person.all.count) where count == 64 { break }
+    }
+    process.interrupt()
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0)
+    try await a.close()
+    try await b.close()
+    settle()
+    #expect(try names(in: fixture.store) == names(in: copy))
+    #expect(try photos(in: fixture.store).contains("b 29"))
+    for store in [fixture.store, copy] {
+      #expect(once(store).status == 0)
+      #expect(fixture.run("check", store).status == 0)
+    }
+  }
+
   /// Changes a store as a program does that syncs it.
   private func write(
     _ store: String, _ body: (MagicData) async throws -> Void

@@ -75,7 +75,7 @@ private final class BackgroundSync: Sendable {
   init(_ sync: Sync, every interval: Duration) {
     self.sync = sync
     let alarm = SyncAlarm(sync.magic.database, sync.tables)
-    task = Task { [weak sync] in
+    task = Task.detached(priority: .utility) { [weak sync] in
       var pace = SyncPace(interval)
       while let hasFailed = await sync?.exchange(),
         let wasWoken = try? await alarm.wait(pace.pause(hasFailed: hasFailed))

@@ -169,7 +169,8 @@ public final class Sync: Sendable {
   /// What can be received is received even if nothing can be written.
   ///
   /// - Returns: A report, with what in the folder can't be used yet.
-  /// - Throws: ``SyncError/deviceWasRemoved``; `SQLiteError` if the store can't be read or written;
+  /// - Throws: ``SyncError/storeNotEmpty`` if the store had content before its first exchange, and
+  ///   the folder has files of other devices; `SQLiteError` if the store can't be read or written;
   ///   `AssetError` if a file of an asset can't be read or written; `CancellationError` if the task
   ///   was cancelled.
   @discardableResult
