@@ -9,7 +9,9 @@ import Testing
 ///
 /// `MAGICDATA_HISTORIES` sets the number of seeds.
 @Suite struct HistoryTests {
-  static let count = ProcessInfo.processInfo.environment["MAGICDATA_HISTORIES"].flatMap { UInt64($0) }
+  static let count = ProcessInfo.processInfo.environment["MAGICDATA_HISTORIES"].flatMap {
+    UInt64($0)
+  }
 
   @Test(.timeLimit(.minutes(40)), arguments: seeds(1...(count ?? 20)))
   func `edits of all kinds converge and none is lost silently`(seed: UInt64) async throws {
@@ -28,6 +30,13 @@ import Testing
       let index = Int.random(in: devices.indices, using: &random)
       if Int.random(in: 0..<5, using: &random) == 0 {
         try await devices[index].sync.once()
+      } else if Int.random(in: 0..<25, using: &random) == 0 {
+        // A clock is wrong by up to an hour.
+        let milliseconds = Int64.random(in: 0..<3_600_000, using: &random)
+        try await devices[index].magic.database.write { connection in
+          let now = SyncTime(after: .zero)
+          try SyncClock.advance(to: SyncTime(bits: now.bits + milliseconds << 16), connection)
+        }
       } else {
         try devices[index].edit()
       }

@@ -80,7 +80,11 @@ final class HostileCopier: Sendable {
       if chance(&state, 6), let name = state.files.keys.sorted().randomElement(using: &state.random)
       {
         state.kinds.insert("wrong list")
-        if let place = names.firstIndex(of: name) { names.remove(at: place) } else { names.append(name) }
+        if let place = names.firstIndex(of: name) {
+          names.remove(at: place)
+        } else {
+          names.append(name)
+        }
       }
       return names.sorted().shuffled(using: &state.random)
     }
@@ -91,7 +95,9 @@ final class HostileCopier: Sendable {
       try fail(&state, "read", 60)
       if let content = state.foreign[name] { return content }
       guard let file = state.files[name], isVisible(file, reader, state) else { return nil }
-      if state.isFriendly || file.author == reader || state.clocks[reader] >= file.completions[reader] {
+      if state.isFriendly || file.author == reader
+        || state.clocks[reader] >= file.completions[reader]
+      {
         return file.content
       }
       state.damaged[reader].insert(name)
@@ -127,7 +133,8 @@ final class HostileCopier: Sendable {
             file.arrivals[other] = .max / 2
           }
           file.completions[other] =
-            file.arrivals[other] + (chance(&state, 4) ? Int.random(in: 1...3, using: &state.random) : 0)
+            file.arrivals[other]
+            + (chance(&state, 4) ? Int.random(in: 1...3, using: &state.random) : 0)
         }
         addForeignFiles(name, content, &state)
       }
@@ -157,7 +164,8 @@ final class HostileCopier: Sendable {
     if let removal = file.removals[reader], state.isFriendly || state.clocks[reader] >= removal {
       return false
     }
-    return state.isFriendly || file.author == reader || state.clocks[reader] >= file.arrivals[reader]
+    return state.isFriendly || file.author == reader
+      || state.clocks[reader] >= file.arrivals[reader]
   }
 
   private func addForeignFiles(_ name: String, _ content: Data, _ state: inout State) {

@@ -67,7 +67,8 @@ package enum SyncCheck {
       if other.1 != base.1 {
         print(try await firstDifference(first, store))
         found.append(
-          "store \(number): conflicts \(Set(other.1).symmetricDifference(base.1).map { "\($0.id) \($0.kind) \($0.table) \($0.key) \($0.lost)" })")
+          "store \(number): conflicts \(Set(other.1).symmetricDifference(base.1).map { "\($0.id) \($0.kind) \($0.table) \($0.key) \($0.lost)" })"
+        )
       }
     }
     return found
@@ -91,7 +92,8 @@ package enum SyncCheck {
     for ((id, rows), (otherID, otherRows)) in zip(first, second) {
       if id != otherID { return "\(id) \(otherID)" }
       if rows != otherRows {
-        return "\(id) \(Set(rows).symmetricDifference(otherRows).sorted().joined(separator: "\n"))\n=\n\(rows.joined(separator: "\n"))"
+        return
+          "\(id) \(Set(rows).symmetricDifference(otherRows).sorted().joined(separator: "\n"))\n=\n\(rows.joined(separator: "\n"))"
       }
     }
     return "none"

@@ -11,7 +11,7 @@ package struct SyncDump: Equatable {
   package var identities: [String: [Int64: String]] = [:]
 
   /// The columns that identify rows for users while a number is the primary key.
-  package static let naturalKeys = ["Team": "name", "Ticket": "id"]
+  package static let naturalKeys = ["Team": "name", "Ticket": "id", "Report": "id"]
 
   package init(_ connection: Connection) throws {
     let names = try connection.rows(
@@ -107,7 +107,8 @@ package struct SyncEdit: Codable, Sendable {
       for row in Set(before.keys).union(after.keys).sorted() {
         switch (before[row], after[row]) {
         case (let values?, nil):
-          changes.append(Change(table: table, row: row, isInsert: false, values: values, old: values))
+          changes.append(
+            Change(table: table, row: row, isInsert: false, values: values, old: values))
         case (nil, let values?):
           changes.append(Change(table: table, row: row, isInsert: true, values: values, old: [:]))
         case (let values?, let later?) where values != later:

@@ -111,7 +111,9 @@ package struct SyncEditor: Sendable {
     case 10, 11:
       guard let home = try team(magic), let away = try team(magic) else { return }
       let match = Match(unique(), home, away)
-      if pick(0..<2) == 0, let referee = try player(magic) { match.referee = AsyncMagical(value: referee) }
+      if pick(0..<2) == 0, let referee = try player(magic) {
+        match.referee = AsyncMagical(value: referee)
+      }
       let tickets = try (0..<pick(0..<3)).map { _ in
         let ticket = Ticket(unique(), match)
         if pick(0..<2) == 0 { ticket.holder = try player(magic) }
@@ -122,13 +124,22 @@ package struct SyncEditor: Sendable {
     case 12:
       guard let match = pick(try magic.objects(of: Match.self).sorted { $0.title < $1.title })
       else { return }
-      switch pick(0..<4) {
+      switch pick(0..<5) {
       case 0: match.title = unique()
+      case 3:
+        try magic.update(Report(unique(), match))
+        return
       case 1: if let team = try team(magic) { match.home = team }
       case 2: if let team = try team(magic) { match.away = team }
       default: return try magic.remove(match)
       }
       try magic.update(match)
+    case 13 where pick(0..<3) == 0:
+      guard let report = pick(try magic.objects(of: Report.self).sorted { $0.id < $1.id })
+      else { return }
+      if pick(0..<2) == 0 { return try magic.remove(report) }
+      report.text = unique()
+      try magic.update(report)
     case 13:
       guard let ticket = pick(try magic.objects(of: Ticket.self).sorted { $0.seat < $1.seat })
       else { return }
@@ -211,7 +222,8 @@ package struct SyncEditor: Sendable {
       guard var town = pick(towns) else { return }
       if pick(0..<2) == 0 { town.notes = [unique()] } else { town.country = "c\(pick(0..<2))" }
       _ = try connection.updateExisting(town)
-    case 3: if let town = pick(towns) { try connection.remove(of: Town.self, primary: town.id ?? 0) }
+    case 3:
+      if let town = pick(towns) { try connection.remove(of: Town.self, primary: town.id ?? 0) }
     case 4, 5:
       guard let town = pick(towns)?.id else { return }
       _ = try connection.insert(
@@ -236,7 +248,8 @@ package struct SyncEditor: Sendable {
         Membership(person: "p\(pick(0..<3))", club: "c\(pick(0..<3))", role: unique()))
     case 10:
       try connection.executeChange(
-        "DELETE FROM Membership WHERE person = \("p\(pick(0..<3))") AND club = \("c\(pick(0..<3))")")
+        "DELETE FROM Membership WHERE person = \("p\(pick(0..<3))") AND club = \("c\(pick(0..<3))")"
+      )
     case 11:
       let accounts = try connection.objects(of: Account.self, orderedBy: .column("id"))
       guard var account = pick(accounts) else { return }

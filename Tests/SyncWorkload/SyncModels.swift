@@ -80,6 +80,19 @@ package struct Ticket: MagicObject {
   }
 }
 
+/// An object that requires another one, which may be removed together with a third one.
+package struct Report: MagicObject {
+  @PrimaryMagicValue package var id: String
+  @MagicValue package var text: String
+  @MagicValue package var match: Match
+  package init() { text = "" }
+  package init(_ text: String, _ match: Match) {
+    id = text
+    self.text = text
+    self.match = match
+  }
+}
+
 /// A record with an automatic key and a unique combination of columns.
 package struct Town: Record {
   package static var primaryKeyType: PrimaryKeyType { .autoIncrement }
@@ -137,7 +150,7 @@ package struct Mark: Record {
 /// The types of the workload.
 package enum SyncModels {
   package static let objects: [any MagicObject.Type] = [
-    Team.self, Player.self, Match.self, Ticket.self,
+    Team.self, Player.self, Match.self, Ticket.self, Report.self,
   ]
   package static let records: [any Record.Type] = [
     Town.self, Street.self, Membership.self, Account.self, Mark.self,

@@ -118,7 +118,7 @@ package struct SyncOracle {
       // Links are kept together with an object whose removal another device forbids.
       let ends = row.components(separatedBy: "→") + change.values.values + change.old.values
       let isKeptLink =
-        row.contains("→") && conflicts.contains { $0.kind == .removal && ends.contains($0.row) }
+        conflicts.contains { $0.kind == .removal && ends.contains($0.row) }
       let isKept =
         kept == nil
         || others.contains {

@@ -21,6 +21,13 @@ final class RowMerge {
     let isIndirect: Bool
   }
 
+  private struct RowID: Hashable {
+    let table: String
+    let key: [Value]
+
+    init(_ table: SyncTable, _ key: [Value]) { (self.table, self.key) = (table.name, key) }
+  }
+
   /// A row that an entry has deleted, with its last values.
   struct RemovedRow {
     let table: SyncTable
@@ -45,6 +52,8 @@ final class RowMerge {
   private var deleted: [RemovedRow] = []
   /// All rows that this entry has deleted so far.
   private var removed: [RemovedRow] = []
+  /// The rows that this entry has inserted again. Each is at most once, so that settling ends.
+  private var reinserted: Set<RowID> = []
 
   init(_ id: EntryID, _ schema: SyncSchema, _ connection: Connection) throws {
     self.id = id
@@ -526,15 +535,18 @@ final class RowMerge {
           continue
         }
       }
-      let nullable = foreign.columns.filter { !table.notNull.contains($0) }
-      if let column = nullable.first {
+      let nullable = foreign.columns.first { !table.notNull.contains($0) }
+      // A row that is required itself requires all rows that it references.
+      let isRequired =
+        !["CASCADE", "SET NULL"].contains(foreign.onDelete.uppercased())
+        || nullable == nil && reinserted.contains(RowID(table, key))
+      if isRequired, columns == parent.keys, try reinsert(parent, values) { continue }
+      if let column = nullable {
         try rows.update(table, key, [column: .null])
         conflicts.append(
           SyncConflict(.reference, table.name, key, lost: [column: current[column] ?? .null]))
         continue
       }
-      let isRequired = !["CASCADE", "SET NULL"].contains(foreign.onDelete.uppercased())
-      if isRequired, columns == parent.keys, try reinsert(parent, values) { continue }
       try remove(RemovedRow(table: table, key: key, values: current))
       conflicts.append(SyncConflict(.row, table.name, key, lost: current, row: current))
       return
@@ -546,6 +558,7 @@ final class RowMerge {
   ///
   /// - Returns: False if the log doesn't contain the row any more, or if a constraint forbids it.
   private func reinsert(_ table: SyncTable, _ key: [Value]) throws -> Bool {
+    guard reinserted.insert(RowID(table, key)).inserted else { return false }
     var others = try rowsRemoved(with: table, key)
     guard let place = others.lastIndex(where: { $0.table.name == table.name && $0.key == key })
     else { return false }
@@ -561,7 +574,11 @@ final class RowMerge {
           .uniqueValue, table.name, key, lost: row.filter { $0.key == column }))
       row[column] = .null
     }
-    try rows.insert(table, row)
+    do {
+      try connection.savepoint { try rows.insert(table, row) }
+    } catch let error as SQLiteError where error.code.primary == .constraint {
+      return false
+    }
     written.append((table, key))
     conflicts.append(SyncConflict(.removal, table.name, key, lost: [:], kept: row))
     var waiting = [first]
@@ -595,7 +612,9 @@ final class RowMerge {
 
   /// Inserts a removed row again, unless it exists or a constraint forbids it.
   private func insertIfPossible(_ row: RemovedRow) throws -> Bool {
-    guard try rows.current(row.table, row.key) == nil else { return false }
+    guard try rows.current(row.table, row.key) == nil,
+      reinserted.insert(RowID(row.table, row.key)).inserted
+    else { return false }
     do {
       try connection.savepoint { try rows.insert(row.table, row.values) }
     } catch let error as SQLiteError where error.code.primary == .constraint {
