@@ -61,7 +61,7 @@ struct TestDevice {
     sync = try await Sync(
       magic, through: folder, objects: SyncModels.objects, records: SyncModels.records,
       deviceName: device)
-    editor = SyncEditor(seed: seed, device: device, hasAssets: false)
+    editor = SyncEditor(seed: seed, device: device)
   }
 
   mutating func edit() throws {
