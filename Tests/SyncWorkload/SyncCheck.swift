@@ -64,8 +64,10 @@ package enum SyncCheck {
         let lines = Set(base.0).symmetricDifference(other.0).sorted()
         found.append("store \(number): rows \(lines)")
       }
+      if !difference.isEmpty || other.1 != base.1 {
+        found.append(try await firstDifference(first, store))
+      }
       if other.1 != base.1 {
-        print(try await firstDifference(first, store))
         found.append(
           "store \(number): conflicts \(Set(other.1).symmetricDifference(base.1).map { "\($0.id) \($0.kind) \($0.table) \($0.key) \($0.lost)" })"
         )
@@ -74,29 +76,32 @@ package enum SyncCheck {
     return found
   }
 
-  /// Returns the first entry whose changes differ in two stores, for searching a fault.
-  package static func firstDifference(_ one: MagicData, _ other: MagicData) async throws -> String {
-    func log(_ magic: MagicData) async throws -> [(EntryID, [String])] {
-      try await magic.database.read { connection in
+  /// Returns the first entry whose changes differ in two stores, for the search of a fault.
+  private static func firstDifference(
+    _ one: MagicData, _ other: MagicData
+  ) async throws -> String {
+    func log(_ magic: MagicData) async throws -> [(id: EntryID, rows: String, effect: String)] {
+      @Sendable func text(_ patch: Patch) -> String {
+        patch.tables.flatMap { table in
+          table.rows.map { row in
+            let values = zip(row.old, row.new).map { old, new in
+              "\(old.map { "\($0)" } ?? "-")→\(new.map { "\($0)" } ?? "-")"
+            }
+            return "\(table.name) \(row.kind) \(row.isIndirect) \(values.joined(separator: " "))"
+          }
+        }.sorted().joined(separator: "\n").replacing("SQLiteCore.Value.", with: "")
+      }
+      return try await magic.database.read { connection in
         try SyncLog.entries(where: "1", atMost: .max, connection).map { entry in
-          (
-            entry.id,
-            try entry.change().tables.flatMap { table in
-              table.rows.map { "\(table.name) \($0.kind) \($0.old) \($0.new)" }
-            }.sorted()
-          )
+          (entry.id, text(try entry.patch()), entry.effect == nil ? "" : text(try entry.change()))
         }
       }
     }
     let (first, second) = (try await log(one), try await log(other))
-    for ((id, rows), (otherID, otherRows)) in zip(first, second) {
-      if id != otherID { return "\(id) \(otherID)" }
-      if rows != otherRows {
-        return
-          "\(id) \(Set(rows).symmetricDifference(otherRows).sorted().joined(separator: "\n"))\n=\n\(rows.joined(separator: "\n"))"
-      }
+    for (entry, other) in zip(first, second) where entry != other {
+      return "first: \(entry)\nsecond: \(other)"
     }
-    return "none"
+    return "\(first.count) and \(second.count) entries"
   }
 
   /// Returns all rows of the synced tables, with positions of links.

@@ -27,6 +27,7 @@ package struct SyncOracle {
     let table: String
     let row: String
     let lost: [String: String]
+    let assets: Set<String>
   }
 
   /// - Parameters:
@@ -69,7 +70,8 @@ package struct SyncOracle {
           row = "\(try text("owner", conflict.key[0]))→\(lost["target"] ?? "")"
         }
       }
-      return Named(kind: conflict.kind, table: conflict.table, row: row, lost: lost)
+      return Named(kind: conflict.kind, table: conflict.table, row: row, lost: lost,
+        assets: Set(try conflict.assets.compactMap { try $0["id"].map { try text(nil, $0) } }))
     }
     for edit in edits {
       for change in edit.changes {
@@ -110,6 +112,10 @@ package struct SyncOracle {
   private func losses(_ edit: SyncEdit, _ change: SyncEdit.Change) -> [String] {
     let row = Self.link(change.row)
     let others = changes[Place(table: change.table, row: row)] ?? []
+    // A lost asset is part of the conflict about its object.
+    if change.table == "magicdata_asset", conflicts.contains(where: { $0.assets.contains(row) }) {
+      return []
+    }
     let kept = final.tables[change.table]?[change.row]
     func isNamed(_ condition: (Named) -> Bool) -> Bool {
       conflicts.contains { $0.table == change.table && $0.row == row && condition($0) }
