@@ -2,6 +2,24 @@ package import SQLiteCore
 
 import Essentials
 
+/// A rename that a step of a migration makes.
+package enum SchemaRename: Sendable {
+  case table(String, to: String)
+  /// All tables whose names begin with a prefix, such as the link tables of a type.
+  case prefix(String, to: String)
+  case column(String, of: String, to: String)
+
+  /// The parts of the rename, separated by U+001F.
+  fileprivate var text: String {
+    switch self {
+    case .table(let name, let newName): "t\u{1F}\(name)\u{1F}\(newName)\u{1F}"
+    case .prefix(let name, let newName): "p\u{1F}\(name)\u{1F}\(newName)\u{1F}"
+    case .column(let name, let table, let newName):
+      "c\u{1F}\(name)\u{1F}\(newName)\u{1F}\(table)"
+    }
+  }
+}
+
 /// The table that stores this library's metadata: `magicdata_meta(key, value)`.
 ///
 /// It contains the version of its layout, the UUID of the store, the type to which each table
@@ -91,6 +109,18 @@ package enum MetaTable {
   static func recordMigration(_ migration: String, _ connection: Connection) throws(SQLiteError) {
     let count = try migrations(connection).count
     try set("migration:\(migration)", .integer(Int64(count + 1)), connection)
+  }
+
+  /// Records a rename that belongs to the next migration. A sync applies the recorded renames to the
+  /// changes of devices that haven't run the migration.
+  ///
+  /// The text contains the number of the migration, the kind of name, the former name, the new one,
+  /// and the table of a column, separated by U+001F and ended by U+001E.
+  static func record(_ rename: SchemaRename, _ connection: Connection) throws(SQLiteError) {
+    let text = "\(try migrations(connection).count + 1)\u{1F}\(rename.text)\u{1E}"
+    try connection.executeChange(
+      "INSERT INTO magicdata_meta VALUES ('renames', \(text)) ON CONFLICT (key) DO UPDATE SET value = value || excluded.value"
+    )
   }
 
   /// Records that a table belongs to a type.

@@ -46,14 +46,16 @@ public struct Migration: Sendable {
     /// The table that the step changes, or nil if running the step throws SQLite's error for a
     /// missing table.
     fileprivate let table: String?
+    fileprivate let renames: [SchemaRename]
     let run: @Sendable (Connection) throws -> Void
 
     package init(
-      description: String, changing table: String? = nil,
+      description: String, changing table: String? = nil, renaming renames: [SchemaRename] = [],
       run: @escaping @Sendable (Connection) throws -> Void
     ) {
       self.description = description
       self.table = table
+      self.renames = renames
       self.run = run
     }
   }
@@ -69,7 +71,8 @@ extension Migration.Step {
   /// - Returns: A step for a migration.
   public static func renameTable(_ name: String, to newName: String) -> Self {
     altering(
-      name, to: newName, "ALTER TABLE \(identifier: name) RENAME TO \(identifier: newName)")
+      name, to: newName, renaming: .table(name, to: newName),
+      "ALTER TABLE \(identifier: name) RENAME TO \(identifier: newName)")
   }
 
   /// Renames a column. Indexes, triggers and views are updated, and a full-text index of the table
@@ -84,7 +87,7 @@ extension Migration.Step {
     _ name: String, to newName: String, in table: String
   ) -> Self {
     altering(
-      table,
+      table, renaming: .column(name, of: table, to: newName),
       "ALTER TABLE \(identifier: table) RENAME COLUMN \(identifier: name) TO \(identifier: newName)"
     ) { isSameName($0, name) ? newName : $0 }
   }
@@ -104,10 +107,10 @@ extension Migration.Step {
 
   /// Returns a step that runs ALTER TABLE and rebuilds the table's full-text index.
   private static func altering(
-    _ table: String, to newTable: String? = nil, _ sql: SQL,
+    _ table: String, to newTable: String? = nil, renaming rename: SchemaRename? = nil, _ sql: SQL,
     newName: @escaping @Sendable (String) -> String = { $0 }
   ) -> Self {
-    Self(description: sql.text) { connection in
+    Self(description: sql.text, renaming: rename.map { [$0] } ?? []) { connection in
       try SearchTable.rebuildingIndex(table, to: newTable ?? table, connection, newName: newName) {
         try connection.executeChange(sql)
       }
@@ -384,6 +387,8 @@ extension Connection {
       _ = try MetaTable.storeUUID(self)
       _ = try pragma("defer_foreign_keys", "=1")
       for step in migration.steps {
+        // Also if there is nothing to rename, because other devices may use the former names.
+        for rename in step.renames { try MetaTable.record(rename, self) }
         guard skipsMissingTables else {
           try step.run(self)
           continue

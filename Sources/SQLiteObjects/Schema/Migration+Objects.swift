@@ -12,7 +12,12 @@ extension Migration.Step {
   ///   - newName: The new name of the table.
   /// - Returns: A step for a migration.
   public static func renameObjects(_ table: String, to newName: String) -> Self {
-    Self(description: "rename the objects “\(table)” to “\(newName)”") {
+    let links = SchemaRename.prefix(
+      PropertyName.name("", of: table), to: PropertyName.name("", of: newName))
+    return Self(
+      description: "rename the objects “\(table)” to “\(newName)”",
+      renaming: [.table(table, to: newName), links]
+    ) {
       try ObjectTables($0).rename(table, to: newName)
     }
   }
@@ -27,7 +32,12 @@ extension Migration.Step {
   public static func renameProperty(
     _ property: String, to newName: String, of table: String
   ) -> Self {
-    Self(description: "rename “\(property)” of the objects “\(table)” to “\(newName)”") {
+    let links = SchemaRename.table(
+      PropertyName.name(property, of: table), to: PropertyName.name(newName, of: table))
+    return Self(
+      description: "rename “\(property)” of the objects “\(table)” to “\(newName)”",
+      renaming: [.column(property, of: table, to: newName), links]
+    ) {
       try ObjectTables($0).renameProperty(property, to: newName, of: table)
     }
   }

@@ -30,6 +30,7 @@ extension MagicData {
   ///     in the store is synced. What other devices have stored of a type then waits until this
   ///     program uses the type.
   ///   - records: The types whose records are synced.
+  ///   - migrations: All migrations of the program, the oldest first, which this call runs.
   ///   - deviceName: The name of this device, for people.
   ///   - cipher: The cipher of the files, or nil if they aren't encrypted.
   ///   - retention: The time after which a device from which nothing arrives is removed, so that
@@ -39,24 +40,24 @@ extension MagicData {
   ///   - options: The options for opening the database.
   ///   - minimumFileSize: The size in bytes from which the content of an asset is stored in a file.
   /// - Throws: The errors of `MagicData.init(path:options:minimumFileSize:)`, and those of
-  ///   ``Sync/init(_:through:name:objects:records:deviceName:cipher:retention:)``.
+  ///   ``Sync/init(_:through:name:objects:records:migrations:deviceName:cipher:retention:)``.
   public convenience init(
     path: String, syncedThrough folder: some SyncFolder, name: String = "store",
     objects: [any MagicObject.Type]? = nil, records: [any Record.Type] = [],
-    deviceName: String = "", cipher: (any SyncCipher)? = nil,
+    migrations: [Migration] = [], deviceName: String = "", cipher: (any SyncCipher)? = nil,
     retention: Duration = .seconds(90 * 86_400), every interval: Duration = .seconds(5),
     options: Database.Options = Database.Options(), minimumFileSize: Int = 0
   ) async throws {
     try await self.init(path: path, options: options, minimumFileSize: minimumFileSize)
     let sync = try await Sync(
       self, through: folder, name: name, objects: objects, records: records,
-      deviceName: deviceName, cipher: cipher, retention: retention)
+      migrations: migrations, deviceName: deviceName, cipher: cipher, retention: retention)
     sync.releaseStore()
     _ = attachments.value { BackgroundSync(sync, every: interval) }
   }
 
   /// The sync of a store that was opened with
-  /// ``init(path:syncedThrough:name:objects:records:deviceName:cipher:retention:every:options:minimumFileSize:)``;
+  /// ``init(path:syncedThrough:name:objects:records:migrations:deviceName:cipher:retention:every:options:minimumFileSize:)``;
   /// nil for any other store.
   ///
   /// It exchanges files in the background. Use it for the status, the conflicts and the devices, or

@@ -62,6 +62,11 @@ public final class Sync: Sendable {
   ///     that the last `Sync` of this store chose are synced. If there was none, everything in the
   ///     store is synced.
   ///   - records: The types whose records are synced.
+  ///   - migrations: All migrations of the program, the oldest first. They run as in
+  ///     `MagicData.migrate(_:)`, and their changes of rows are recorded. All devices need the same
+  ///     list, of which older programs have only the first ones. Don't run the migrations in
+  ///     another way, except before the first `Sync` of a store: their changes of rows would not be
+  ///     recorded.
   ///   - deviceName: The name of this device, for people.
   ///   - cipher: The cipher of the files, or nil if they aren't encrypted. A store that has once
   ///     been synced with a cipher needs one from then on.
@@ -73,19 +78,20 @@ public final class Sync: Sendable {
   public convenience init(
     _ magic: MagicData, through folder: some SyncFolder, name: String = "store",
     objects: [any MagicObject.Type]? = nil, records: [any Record.Type] = [],
-    deviceName: String = "", cipher: (any SyncCipher)? = nil,
+    migrations: [Migration] = [], deviceName: String = "", cipher: (any SyncCipher)? = nil,
     retention: Duration = .seconds(90 * 86_400)
   ) async throws {
     var limits = SyncLimits()
     limits.days = max(1, (retention.components.seconds + 86_399) / 86_400)
     try await self.init(
       magic, through: folder, name: name, objects: objects, records: records,
-      deviceName: deviceName, cipher: cipher, limits: limits)
+      migrations: migrations, deviceName: deviceName, cipher: cipher, limits: limits)
   }
 
   init(
     _ magic: MagicData, through folder: some SyncFolder, name: String = "store",
-    objects: [any MagicObject.Type]?, records: [any Record.Type] = [], deviceName: String = "",
+    objects: [any MagicObject.Type]?, records: [any Record.Type] = [],
+    migrations: [Migration] = [], deviceName: String = "",
     cipher: (any SyncCipher)? = nil, limits: SyncLimits
   ) async throws {
     self.magic = SyncedStore(magic)
@@ -97,7 +103,7 @@ public final class Sync: Sendable {
     format = SyncFileFormat(cipher: cipher)
     guard magic.database.has(.functions) else { throw SyncError.unsuitableStore }
     guard magic.database.recordsValues else { throw SQLiteError.noPreupdateHook }
-    let tables = try await SyncedTables(objects, records, of: magic)
+    let tables = try await SyncedTables(objects, records, migrations, of: magic)
     self.tables = tables
     let device = try await magic.database.withoutTransaction { connection in
       try connection.transaction { try SyncIdentity(connection).prepare(tables) }

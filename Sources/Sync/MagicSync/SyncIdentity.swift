@@ -10,7 +10,8 @@ extension SyncedTables {
   ///
   /// - Throws: ``SyncError`` if a reference between a synced and another table is not possible.
   init(
-    _ objects: [any MagicObject.Type]?, _ records: [any Record.Type], of magic: MagicData
+    _ objects: [any MagicObject.Type]?, _ records: [any Record.Type],
+    _ migrations: [Migration], of magic: MagicData
   ) async throws {
     let plans = try (objects ?? []).map { try magic.plan($0) }
     var names: Set<String>?
@@ -31,6 +32,7 @@ extension SyncedTables {
     }
     self.init(names: names, naturalKeys: keys)
     let tables = self
+    try await migrate(magic, migrations)
     try await magic.database.withoutTransaction { connection in
       try connection.transaction {
         try magic.prepareTables(plans, connection)
@@ -67,6 +69,7 @@ struct SyncIdentity {
   /// Creates the tables of the sync and an identity if they are missing.
   func prepare(_ tables: SyncedTables) throws -> (id: String, keys: ClosedRange<Int64>) {
     try SyncTables.make(connection)
+    try SchemaFit.noticeMigrations(tables, connection)
     if try SyncTables.text("device", connection) == nil {
       try renew()
       try SyncTables.setHadContent(!SyncContent(connection, tables).isEmpty(), connection)

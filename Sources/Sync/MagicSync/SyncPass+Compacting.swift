@@ -182,7 +182,7 @@ struct SyncSnapshotWriter {
       group: group, origin: state.origin ?? state.device, device: state.device,
       deviceName: deviceName, number: number, clock: try SyncClock.current(connection),
       vector: try peers.vector(of: state.device, state.lastBatch), admitted: [],
-      removed: try peers.removed())
+      removed: try peers.removed(), level: try SchemaFit.storedLevel(connection))
     func rows(_ table: String) throws -> [[Value]] {
       var statement = try connection.statement("SELECT * FROM main.\(identifier: table)")
       var rows: [[Value]] = []

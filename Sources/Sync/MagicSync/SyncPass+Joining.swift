@@ -175,15 +175,16 @@ extension SyncPass {
       else { return false }
       switch try SyncSnapshotPart(bytes) {
       case .rows(let patch):
-        guard try await isUsable([patch], from: snapshot.head.device, download) else {
+        guard try await isUsable([patch], of: snapshot.head, download) else {
           return false
         }
         keys.formUnion(patch.assetRows.keys)
       case .log(let records):
         let patches = try records.map { try Patch(content: $0.effect ?? $0.rows) }
-        guard try await database.read({ try tables.missing(for: patches, $0) }) == nil else {
-          return false
-        }
+        let level = snapshot.head.level
+        guard
+          try await database.read({ try tables.missing(for: patches, from: level, $0) }) == nil
+        else { return false }
       }
       try Data(bytes).write(to: URL(filePath: path))
     }
@@ -228,6 +229,8 @@ struct SyncStart {
     with snapshot: SyncSnapshot, _ path: String, keeping kept: SyncPass.Kept,
     renewing renews: Bool
   ) throws {
+    try SchemaFit.noticeMigrations(tables, connection)
+    let fit = try SchemaFit(from: snapshot.head.level, tables, connection)
     let state = try SyncState(connection)
     let content = SyncContent(connection, tables)
     var own: [[UInt8]] = []
@@ -267,18 +270,20 @@ struct SyncStart {
       let bytes = [UInt8](try Data(contentsOf: URL(filePath: "\(path)/part-\(part)")))
       switch try SyncSnapshotPart(bytes) {
       case .rows(let patch):
-        _ = try HistoryRecording.apply(patch, connection, checksForeignKeys: false, nil)
+        _ = try HistoryRecording.apply(fit.fit(patch), connection, checksForeignKeys: false, nil)
       case .log(let records):
         for record in records {
           let held = try Patch(content: record.rows).assetFiles
             .union(record.effect.map { try Patch(content: $0).assetFiles } ?? [])
           try SyncLog.insert(
-            SyncEntry(id: record.id, rows: record.rows), batch: record.batch, isApplied: true,
-            effect: record.effect, holding: held, assets, connection)
+            fit.fit(SyncEntry(id: record.id, rows: record.rows)), batch: record.batch,
+            isApplied: true, effect: record.effect.map { try fit.fit($0) }, holding: held, assets,
+            connection)
         }
       }
     }
     try insertPeers(snapshot)
+    try fit.convertNames()
     let device = try SyncState(connection).device
     var patches = try own.map { try Patch(content: $0) }
     if kept == .copiedEntries {

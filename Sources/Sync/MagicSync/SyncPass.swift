@@ -44,7 +44,9 @@ struct SyncPass {
 
   mutating func run() async throws -> SyncReport {
     let now = sync.limits.now
+    let tables = sync.tables
     let identity = try await write { connection in
+      try SchemaFit.noticeMigrations(tables, connection)
       try SyncDays.update(now(), connection)
       return try SyncIdentity(connection).current()
     }
@@ -112,14 +114,14 @@ struct SyncPass {
   /// Returns whether the store has the tables, columns and assets that patches need. Fetches
   /// missing assets.
   mutating func isUsable(
-    _ patches: [Patch], from device: String, _ download: SyncDownload
+    _ patches: [Patch], of head: SyncHead, _ download: SyncDownload
   ) async throws -> Bool {
     let tables = sync.tables
     let missing = try await database.read { connection in
-      try tables.missing(for: patches, connection)
+      try tables.missing(for: patches, from: head.level, connection)
     }
     if let missing {
-      note(.newerSchema(device: device, table: missing.table, column: missing.column))
+      note(.newerSchema(device: head.device, table: missing.table, column: missing.column))
       return false
     }
     return try await fetch(patches.flatMap(\.addedAssets), download)
@@ -299,7 +301,7 @@ extension SyncPass {
       note(.damagedFile(name: name.text))
       return nil
     }
-    return try await isUsable(patches, from: device, download) ? (batch, size) : nil
+    return try await isUsable(patches, of: batch.head, download) ? (batch, size) : nil
   }
 
   private mutating func apply(_ batches: [SyncBatch], _ download: SyncDownload) async throws {
@@ -332,14 +334,16 @@ extension SyncPass {
       guard try SyncState(connection).device == device else { return }
       try received.adopted(keys, in: connection) {
         try SyncRecorder.applying(connection) {
+          try SchemaFit.noticeMigrations(tables, connection)
           let replay = Replay(connection: connection, tables: tables, assets: assets)
           let wasAdmitted = try SyncState(connection).isAdmitted
           for (batch, patches) in zip(batches, patches) {
             guard try SyncPeers(connection).receive(batch, own: device) else { continue }
             try SyncClock.advance(to: batch.head.clock, connection)
+            let fit = try SchemaFit(from: batch.head.level, tables, connection)
             for (entry, patch) in zip(batch.entries, patches) {
               try SyncLog.insert(
-                entry, batch: batch.head.number, isApplied: false, holding: patch.assetFiles,
+                fit.fit(entry), batch: batch.head.number, isApplied: false, holding: patch.assetFiles,
                 assets, connection)
             }
           }

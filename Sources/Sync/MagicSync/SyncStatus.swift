@@ -33,8 +33,10 @@ public enum SyncProblem: Hashable, Sendable {
   case waitsForSnapshot
   /// No other device has met this one yet. Its changes are sent as soon as one has.
   case notAdmitted
-  /// A device has a table or a column that this store doesn't have, because a newer version of the
-  /// program runs there. Its changes wait until this store is migrated.
+  /// A device has a table or a column that this store doesn't have, or has run a migration that this
+  /// store hasn't run, because a newer version of the program runs there. Its changes wait until
+  /// this store is migrated. They also wait if this `Sync` doesn't sync the table. If `column` is
+  /// nil, `table` may be the first table of the changes.
   case newerSchema(device: String, table: String, column: String?)
   /// The content of an asset hasn't arrived. The changes that need it wait.
   case missingAsset(sha256: String)

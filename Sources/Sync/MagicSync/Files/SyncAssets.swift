@@ -1,4 +1,5 @@
 import Foundation
+import MagicHistory
 import SQLiteAssets
 import SQLiteCore
 import SQLiteHistory
@@ -45,21 +46,30 @@ extension Patch {
 
 extension SyncedTables {
   /// Returns the first table or column that patches need and the store doesn't have, or nil.
+  ///
+  /// - Parameters:
+  ///   - patches: The patches.
+  ///   - level: The number of migrations that their device had run. If the store has run more, it
+  ///     has dropped what is missing. If it has run fewer, it can't use any patch.
+  ///   - connection: The connection.
   func missing(
-    for patches: [Patch], _ connection: Connection
+    for patches: [Patch], from level: Int64, _ connection: Connection
   ) throws -> (table: String, column: String?)? {
+    let ownLevel = try SchemaFit.level(of: connection)
+    guard level >= ownLevel else { return nil }
     var known: [String: Set<String>] = [:]
-    for table in patches.flatMap(\.tables) where contains(table.name) {
+    let tables = patches.flatMap(\.tables).filter { HistoryRecording.holds($0.name) }
+    for table in tables {
       let name = asciiLowercased(table.name)
       let columns =
         try known[name] ?? Set(connection.columns(of: table.name).map { asciiLowercased($0.name) })
       known[name] = columns
-      if columns.isEmpty { return (table.name, nil) }
+      if columns.isEmpty || !contains(table.name) { return (table.name, nil) }
       for column in table.columns ?? [] where !columns.contains(asciiLowercased(column)) {
         return (table.name, column)
       }
     }
-    return nil
+    return level > ownLevel ? tables.first.map { ($0.name, nil) } : nil
   }
 }
 

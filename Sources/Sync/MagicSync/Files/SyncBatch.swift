@@ -20,6 +20,8 @@ struct SyncHead: Hashable, Sendable {
   let admitted: [String]
   /// All devices of which this one knows that they were removed.
   let removed: [String]
+  /// The number of migrations that the device had run. The rows have the resulting schema.
+  let level: Int64
 
   /// The number of batches that the device had applied.
   var batchCount: Int64 { vector.values.reduce(0, &+) }
@@ -40,11 +42,13 @@ struct SyncHead: Hashable, Sendable {
     writer.append(vector)
     writer.append(admitted)
     writer.append(removed)
+    writer.append(level)
   }
 
   init(
     group: String, origin: String, device: String, deviceName: String, number: Int64,
-    clock: SyncTime, vector: [String: Int64], admitted: [String], removed: [String]
+    clock: SyncTime, vector: [String: Int64], admitted: [String], removed: [String],
+    level: Int64
   ) {
     self.group = group
     self.origin = origin
@@ -55,6 +59,7 @@ struct SyncHead: Hashable, Sendable {
     self.vector = vector
     self.admitted = admitted
     self.removed = removed
+    self.level = level
   }
 
   init(from reader: inout ByteReader) throws {
@@ -67,6 +72,7 @@ struct SyncHead: Hashable, Sendable {
     vector = try reader.map()
     admitted = try reader.texts()
     removed = try reader.texts()
+    level = try reader.number()
     guard clock >= .zero, clock <= .limit, number >= 0 else { throw SyncFileFault.damaged }
   }
 

@@ -28,7 +28,8 @@ struct SyncOutbox {
       let head = SyncHead(
         group: group, origin: state.origin ?? device, device: device, deviceName: deviceName,
         number: number, clock: clock, vector: try peers.vector(of: device, number - 1),
-        admitted: admitted, removed: try peers.removed())
+        admitted: admitted, removed: try peers.removed(),
+        level: try SchemaFit.storedLevel(connection))
       try connection.executeChange(
         "INSERT INTO main.magicdata_sync_batch VALUES (\(number), \(head.bytes), 0)")
       if !admitted.isEmpty {

@@ -34,7 +34,8 @@ enum SyncRecorder {
     guard let rows else {
       throw SyncError.tooManyRows
     }
-    let patch = try tables.patch(of: rows, connection)
+    var patch = try tables.patch(of: rows, connection)
+    if let fit = try SchemaFit.noticeMigrations(tables, connection) { patch = try fit.fit(patch) }
     guard !patch.isEmpty, let device = try SyncTables.text("device", connection) else { return }
     let id = EntryID(time: try SyncClock.next(connection), device: device)
     try SyncLog.insert(

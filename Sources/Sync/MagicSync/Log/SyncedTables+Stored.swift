@@ -26,7 +26,7 @@ extension SyncedTables {
   }
 
   /// Stores these tables. The tables of the sync must exist.
-  fileprivate func store(_ connection: Connection) throws {
+  func store(_ connection: Connection) throws {
     var writer = ByteWriter()
     writer.append(Int64(names == nil ? 0 : 1))
     if let names {

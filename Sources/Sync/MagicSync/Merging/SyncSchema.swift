@@ -99,6 +99,8 @@ final class SyncSchema {
   private let connection: Connection
   private let tables: SyncedTables
   private var known: [String: SyncTable] = [:]
+  /// The default values that were queried, by the names of tables and columns.
+  private var defaults: [String: [String: Value]] = [:]
   /// The SQL of the triggers that delete assets, by the lowercased names of the tables.
   private var assetColumns: [String: Set<String>]?
   private var references: [String: [(table: SyncTable, key: ForeignKey)]]?
@@ -139,6 +141,35 @@ final class SyncSchema {
     guard keys == ["z_index"] else { return nil }
     let unique = indexes.filter { !$0.isExplicit && $0.columns.count == 1 }
     return unique.count == 1 ? unique[0].columns[0] : nil
+  }
+
+  /// Returns the value that a column has in rows that were inserted without it: its default or, if
+  /// it has none, NULL or the zero of its type.
+  func defaultValue(of column: String, in table: SyncTable) throws -> Value {
+    if let value = defaults[table.name]?[column] { return value }
+    guard
+      let known = try connection.columns(of: table.name).first(where: { $0.name == column })
+    else { return .null }
+    var value: Value?
+    // Other defaults depend on the time or the device.
+    if let sql = known.defaultSQL, !sql.contains("("), !sql.uppercased().hasPrefix("CURRENT_") {
+      value = try? connection.firstRow("SELECT \(SQL(unchecked: sql))", as: Value.self)
+    }
+    if value == nil || value == .null, known.isNotNull {
+      let type = known.declaredType.uppercased()
+      value =
+        if type.contains("INT") || type == "NUMERIC" || type == "BOOLEAN" {
+          .integer(0)
+        } else if type.contains("TEXT") || type.contains("CHAR") || type.contains("CLOB") {
+          .text("")
+        } else if type.contains("REAL") || type.contains("FLOA") || type.contains("DOUB") {
+          .real(0)
+        } else {
+          .blob([])
+        }
+    }
+    defaults[table.name, default: [:]][column] = value ?? .null
+    return value ?? .null
   }
 
   /// Returns the columns of a table that contain the ids of assets. Triggers delete the asset of a
