@@ -11,7 +11,7 @@ extension SyncedTables {
   /// - Throws: ``SyncError`` if a reference between a synced and another table is not possible.
   init(
     _ objects: [any MagicObject.Type]?, _ records: [any Record.Type],
-    _ migrations: [Migration], of magic: MagicData
+    _ migrations: [Migration] = [], of magic: MagicData
   ) async throws {
     let plans = try (objects ?? []).map { try magic.plan($0) }
     var names: Set<String>?
