@@ -150,6 +150,52 @@ import Testing
     #expect(fixture.run("sync", "--conflicts", copy).status == 0)
   }
 
+  @Test func `a store with content can't join, and stays unchanged`() throws {
+    _ = once(fixture.store)
+    let magic = try MagicData(path: copy)
+    try magic.update(Person("Dan", photo: "4"))
+    try magic.close()
+    let result = once(copy)
+    #expect(result.status == 1 && result.output == "")
+    #expect(result.errors.contains("the store has objects, and the folder has those of other"))
+    #expect(try names(in: copy) == ["Dan"])
+  }
+
+  @Test func `the tool syncs only the tables that the program has chosen`() async throws {
+    let magic = try await MagicData(path: fixture.store)
+    try await magic.database.executeMultipleChanges(
+      """
+      CREATE TABLE secret (id INTEGER PRIMARY KEY, text TEXT);
+      INSERT INTO secret VALUES (1, 'a private note')
+      """)
+    _ = try await Sync(
+      magic, through: .folder(folder), name: "people", objects: [Person.self])
+    try await magic.close()
+    let other = fixture.run("sync", "--once", "--name", "store", fixture.store, folder)
+    #expect(other.status == 1 && other.errors.contains(#"has the name "people", not "store""#))
+    #expect(once(fixture.store).status == 0)
+    let contents = try fixture.names(in: folder).map {
+      try Data(contentsOf: URL(filePath: "\(folder)/\($0)"))
+    }.reduce(Data(), +)
+    #expect(contents.range(of: Data("Ada".utf8)) != nil)
+    #expect(contents.range(of: Data("private".utf8)) == nil)
+    #expect(contents.range(of: Data("people".utf8)) != nil)
+  }
+
+  @Test func `the tool writes no plain files if the program encrypts them`() async throws {
+    struct ReversingCipher: SyncCipher {
+      func seal(_ content: Data, authenticating name: Data) -> Data { Data(content.reversed()) }
+      func open(_ sealed: Data, authenticating name: Data) -> Data { Data(sealed.reversed()) }
+    }
+    let magic = try await MagicData(path: fixture.store)
+    _ = try await Sync(magic, through: .folder(folder), cipher: ReversingCipher())
+    try await magic.close()
+    let result = once(fixture.store)
+    #expect(result.status == 1)
+    #expect(result.errors.contains("the files of this sync are encrypted"))
+    #expect(!FileManager.default.fileExists(atPath: folder))
+  }
+
   @Test func `the tool and a program can exchange files of one store at the same time`()
     async throws
   {

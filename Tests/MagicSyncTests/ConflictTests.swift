@@ -431,7 +431,7 @@ private struct Note: Record, Equatable {
     let conflict = try await devices.conflict()
     try await devices.a.database.write { try $0.executeChange("DROP TABLE Note") }
     await #expect(
-      throws: SyncError.notRestorable("the table “Note” doesn't exist any more")
+      throws: SyncError.notRestorable("the table “Note” no longer exists")
     ) { try await devices.syncA.restore(conflict) }
     #expect(try await devices.syncA.conflicts() == [conflict])
   }

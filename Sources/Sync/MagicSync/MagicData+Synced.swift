@@ -15,6 +15,10 @@ extension MagicData {
   /// that user; a folder that several people share, such as one on a network share, connects all of
   /// them. ``sync`` returns the status, the conflicts and the other devices.
   ///
+  /// Begin with an empty store, or with the only one. If the store has content before its first
+  /// exchange, and the folder has that of other devices, nothing is exchanged, and the status is
+  /// ``SyncStatus/failed(description:)``.
+  ///
   /// The call doesn't wait for the folder. To begin with what other devices have sent, call
   /// `try await magic.sync?.once()`. Call it before you close the store, too, if everything must
   /// have been sent.

@@ -133,13 +133,13 @@ private struct ConflictRestoration {
     schema = SyncSchema(connection, tables)
     rows = SyncRows(connection)
     guard let table = try schema.table(conflict.table) else {
-      throw SyncError.notRestorable("the table “\(conflict.table)” doesn't exist any more")
+      throw SyncError.notRestorable("the table “\(conflict.table)” no longer exists")
     }
     self.table = table
     for column in Set(conflict.lost.keys).union(conflict.row.keys).sorted()
     where !table.columns.contains(column) {
       throw SyncError.notRestorable(
-        "the column “\(column)” of “\(table.name)” doesn't exist any more")
+        "the column “\(column)” of “\(table.name)” no longer exists")
     }
   }
 
@@ -170,7 +170,7 @@ private struct ConflictRestoration {
 
   private func update(_ values: [String: Value]) throws {
     guard try rows.current(table, conflict.key) != nil else {
-      throw SyncError.notRestorable("the row of “\(table.name)” doesn't exist any more")
+      throw SyncError.notRestorable("the row of “\(table.name)” no longer exists")
     }
     try rows.update(table, conflict.key, values.filter { !table.keys.contains($0.key) })
     if conflict.isAsset { try notifyOwners() }
@@ -178,7 +178,7 @@ private struct ConflictRestoration {
 
   private func insert(_ values: [String: Value]) throws {
     guard !conflict.isAsset else {
-      throw SyncError.notRestorable("the object of the asset doesn't exist any more")
+      throw SyncError.notRestorable("the object of the asset no longer exists")
     }
     var values = values
     let key = table.keys.map { values[$0] ?? .null }
@@ -201,7 +201,7 @@ private struct ConflictRestoration {
     guard let owner = link["owner"], let target = link["target"], let position,
       case .integer(let now)? = conflict.key.last,
       let place = try rows.nearestPosition(table, owner, target, now)
-    else { throw SyncError.notRestorable("the link of “\(table.name)” doesn't exist any more") }
+    else { throw SyncError.notRestorable("the link of “\(table.name)” no longer exists") }
     guard position != .integer(place) else { return }
     try rows.delete(table, [owner, .integer(place)])
     var moved = link
