@@ -23,6 +23,8 @@ import Testing
           files.file("\(index)"), through: copier.folder(of: index), seed: random.next(),
           device: ["A", "B", "C", "D"][index]))
     }
+    // Half of the histories begin with devices that have met.
+    if seed % 2 == 0 { try await settle(devices) }
     copier.becomeHostile()
     for step in 0..<90 {
       let index = Int.random(in: devices.indices, using: &random)

@@ -94,6 +94,8 @@ package struct SyncEdit: Codable, Sendable {
   /// The number of the last edit of each device that the store contained before.
   package let seen: [String: Int]
   package let changes: [Change]
+  /// The identities of new rows with natural keys, by table and row number.
+  package let identities: [String: [Int64: String]]
 
   package init(
     device: String, number: Int, seen: [String: Int], from old: SyncDump, to new: SyncDump
@@ -122,6 +124,11 @@ package struct SyncEdit: Codable, Sendable {
       }
     }
     self.changes = changes
+    identities = new.identities.reduce(into: [:]) { all, table in
+      let known = old.identities[table.key] ?? [:]
+      let added = table.value.filter { known[$0.key] == nil }
+      if !added.isEmpty { all[table.key] = added }
+    }
   }
 
   /// Whether this edit was made with knowledge of another one.

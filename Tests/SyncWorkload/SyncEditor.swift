@@ -91,6 +91,7 @@ package struct SyncEditor: Sendable {
   private mutating func teamName() -> String { ["Ajka", "Bor", "Cer", "Dol"][pick(0..<4)] }
 
   private mutating func change(_ magic: MagicData) throws {
+    if pick(0..<3) == 0 { try prune(magic) }
     switch pick(0..<22) {
     case 0, 1, 2: try changeTeam(magic)
     case 3, 4: try changeCollections(magic)
@@ -161,6 +162,29 @@ package struct SyncEditor: Sendable {
       one.email = second
       try magic.update(one)
     default: try magic.database.write { try changeRecords($0) }
+    }
+  }
+
+  /// Removes an object or a record of a type that has many.
+  private mutating func prune(_ magic: MagicData) throws {
+    try magic.database.write { connection in
+      // Players in a board or with a ticket can't be removed.
+      try connection.executeMultipleChanges(
+        """
+        DELETE FROM Player WHERE (SELECT count(*) FROM Player) > 25 AND z_index = (
+          SELECT z_index FROM Player WHERE z_index NOT IN (
+            SELECT target FROM Team_board UNION SELECT holder FROM Ticket WHERE holder IS NOT NULL)
+          ORDER BY name LIMIT 1);
+        DELETE FROM Report WHERE (SELECT count(*) FROM "Match") > 15
+          AND "match" = (SELECT min(id) FROM "Match");
+        DELETE FROM "Match" WHERE (SELECT count(*) FROM "Match") > 15
+          AND id = (SELECT min(id) FROM "Match");
+        DELETE FROM Street WHERE (SELECT count(*) FROM Street) > 25
+          AND name = (SELECT max(name) FROM Street);
+        DELETE FROM Town WHERE (SELECT count(*) FROM Town) > 25 AND id = (
+          SELECT id FROM Town WHERE id NOT IN (SELECT capital FROM Street WHERE capital IS NOT NULL)
+          ORDER BY name LIMIT 1);
+        """)
     }
   }
 

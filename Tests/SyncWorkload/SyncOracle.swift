@@ -32,16 +32,18 @@ package struct SyncOracle {
 
   /// - Parameters:
   ///   - edits: The committed edits of all devices.
-  ///   - dumps: All dumps of stores in which a row may have had a number that a conflict contains.
+  ///   - conflicts: The conflicts of a store to which all edits have been applied.
+  ///   - connection: A connection of this store.
   package init(
-    _ edits: [SyncEdit], _ conflicts: [SyncConflict], identities: [String: [Int64: String]],
-    _ connection: Connection
+    _ edits: [SyncEdit], _ conflicts: [SyncConflict], _ connection: Connection
   ) throws {
     self.edits = edits
     final = try SyncDump(connection)
-    var identities = identities
-    for (table, numbers) in final.identities {
-      identities[table, default: [:]].merge(numbers) { $1 }
+    var identities = final.identities
+    for edit in edits {
+      for (table, numbers) in edit.identities {
+        identities[table, default: [:]].merge(numbers) { $1 }
+      }
     }
     self.conflicts = try conflicts.map { conflict in
       let references = Dictionary(
@@ -70,7 +72,8 @@ package struct SyncOracle {
           row = "\(try text("owner", conflict.key[0]))→\(lost["target"] ?? "")"
         }
       }
-      return Named(kind: conflict.kind, table: conflict.table, row: row, lost: lost,
+      return Named(
+        kind: conflict.kind, table: conflict.table, row: row, lost: lost,
         assets: Set(try conflict.assets.compactMap { try $0["id"].map { try text(nil, $0) } }))
     }
     for edit in edits {
