@@ -306,7 +306,7 @@ let package = Package(
     .testTarget(
       name: "MainActorTests",
       dependencies: [
-        "Conformance", "MagicCluster", "MagicData", "MagicHistory", "MagicObservation",
+        "Conformance", "MagicCluster", "MagicData", "MagicHistory", "MagicObservation", "MagicSync",
         "MagicTesting", "SPON", "SQLSyntax", "SQLiteCore", "SQLiteHistory", "SQLiteMapping",
         "SQLitePortable", "SQLiteSchema", "TestSupport",
       ],

@@ -1,0 +1,1 @@
+../MagicSyncTests/ReadmeSyncTests.swift
