@@ -33,8 +33,11 @@ extension SyncPass {
     let vector = last?.head.vector ?? [:]
     let (device, limits) = (sync.device, sync.limits)
     let present = files.batches[device] ?? []
+    let files = files
     let (isIncomplete, peers, isOrigin) = try await write { connection in
-      (
+      try SyncOutbox(connection).repairAssets(
+        files, after: min(stability.confirmed[device] ?? 0, vector[device] ?? 0))
+      return (
         try SyncOutbox(connection).repair(
           present: present, confirmed: stability.confirmed[device] ?? 0, after: vector[device] ?? 0),
         try SyncPeers(connection).all(), try SyncState(connection).origin == device

@@ -177,10 +177,14 @@ extension SyncPass {
     }
   }
 
+  static func partCount(ofAssetWithSize size: Int) -> Int {
+    max(1, (size + assetPartSize - 1) / assetPartSize)
+  }
+
   /// Writes the parts of an asset that the folder lacks, if the store has its content.
   mutating func send(_ asset: AssetFile) async throws {
     let digest = asset.sha256.description
-    let count = max(1, (asset.size + Self.assetPartSize - 1) / Self.assetPartSize)
+    let count = Self.partCount(ofAssetWithSize: asset.size)
     if files.hasAsset(digest, partCount: count) { return }
     let assets = assets
     let opened = try await assets.work {

@@ -1,4 +1,7 @@
+import MagicHistory
+import SQLiteAssets
 import SQLiteCore
+import SQLiteHistory
 
 /// The entries of this device, divided into batches.
 struct SyncOutbox {
@@ -105,5 +108,30 @@ struct SyncOutbox {
     guard state.lastBatch > last else { return false }
     let available = present.union(known)
     return (last + 1...state.lastBatch).contains { !available.contains($0) }
+  }
+
+  /// Marks the batches as not written whose assets the folder lacks. A device that hadn't received
+  /// such a batch may have deleted the content.
+  ///
+  /// - Parameters:
+  ///   - files: The files in the folder.
+  ///   - number: The last batch that neither another device nor a new one needs.
+  func repairAssets(_ files: SyncListing, after number: Int64) throws {
+    guard try connection.tableExists("magicdata_asset_held") else { return }
+    let batches = try connection.rows(
+      """
+      SELECT batch, rows FROM main.magicdata_sync_log
+      WHERE device = \(state.device) AND batch > \(number) AND number IN (
+        SELECT (-number - 1) / 2 FROM main.magicdata_asset_held WHERE number < 0)
+      """, as: Int64.self, [UInt8].self)
+    for (batch, rows) in batches {
+      let isLost = try Patch(content: rows).addedAssets.contains { asset in
+        !files.hasAsset(
+          asset.sha256.description, partCount: SyncPass.partCount(ofAssetWithSize: asset.size))
+      }
+      guard isLost else { continue }
+      try connection.executeChange(
+        "UPDATE main.magicdata_sync_batch SET isWritten = 0 WHERE number = \(batch)")
+    }
   }
 }
