@@ -165,6 +165,19 @@ import Testing
     }
   }
 
+  @Test func `additions to a number are merged as values`() async throws {
+    try await merge {
+      try $0.update(Town("Vis"))
+    } first: {
+      _ = try $0.updateAll(Town.all, set: [\.$population += 1])
+    } then: {
+      _ = try $0.updateAll(Town.all, set: [\.$population += 1])
+    } check: { (magic, conflicts) throws in
+      #expect(try town(magic).population == 1)
+      #expect(conflicts == [])
+    }
+  }
+
   @Test func `two equal values are no conflict`() async throws {
     try await merge {
       try $0.update(Town("Vis"))
@@ -280,6 +293,21 @@ import Testing
     } check: { (magic, conflicts) throws in
       #expect(try streets(magic) == ["3", "4"])
       #expect(conflicts == [])
+    }
+  }
+
+  @Test func `two removals remove both links to an object that is twice in a list`() async throws {
+    try await merge {
+      let (town, street) = (Town("Vis"), Street("a"))
+      town.streets = [street, street, Street("b")]
+      try $0.update(town)
+    } first: {
+      try changeStreets($0) { $0.removeFirst() }
+    } then: {
+      try changeStreets($0) { $0.removeFirst() }
+    } check: { (magic, conflicts) throws in
+      #expect(try streets(magic) == ["b"])
+      #expect(conflicts.map(\.kind) == [.removalOfChanged])
     }
   }
 
@@ -475,6 +503,23 @@ import Testing
     }
   }
 
+  @Test func `a change of an object that was removed and inserted again is applied`() async throws {
+    try await merge {
+      try $0.update(Town("Vis", population: 1))
+    } first: {
+      try $0.remove(try town($0))
+      try $0.update(Town("Vis", population: 1))
+    } then: {
+      let town = try town($0)
+      town.height = 2
+      try $0.update(town)
+    } check: { (magic, conflicts) throws in
+      let town = try town(magic)
+      #expect(town.population == 1 && town.height == 2)
+      #expect(conflicts == [])
+    }
+  }
+
   @Test func `an object that both devices remove is no conflict`() async throws {
     try await merge(after: Self.addStreets) {
       try $0.remove(try town($0))
@@ -553,6 +598,31 @@ import Testing
       // It has its links and its assets again.
       #expect(houses.first?.owner.friends.map(\.name) == ["bob"])
       #expect(try houses.first?.owner.photo?.get() == "ann’s photo")
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func `a removal that is undone restores what it has removed`(isRemovedFirst: Bool) async throws {
+    let remove: @Sendable (MagicData) throws -> Void = { try $0.remove(try citizen("ann", $0)) }
+    let reference: @Sendable (MagicData) throws -> Void = {
+      try $0.update(House(of: try citizen("ann", $0)))
+    }
+    try await merge(
+      after: {
+        let ann = Citizen("ann")
+        let town = Town("Vis")
+        town.mayor = ann
+        town.guests = [ann]
+        try $0.update(town)
+        try $0.update(Pet("Rex", of: ann))
+      }, first: isRemovedFirst ? remove : reference, then: isRemovedFirst ? reference : remove
+    ) { (magic, conflicts) throws in
+      #expect(try magic.fetch(Pet.all).map(\.keeper.name) == ["ann"])
+      #expect(try town(magic).guests.map(\.name) == ["ann"])
+      // References that the removal has set to NULL stay so.
+      #expect(try town(magic).mayor == nil)
+      #expect(Set(conflicts.map(\.kind)) == [.removal])
+      #expect(conflicts.map(\.table).sorted() == ["Citizen", "Pet"])
     }
   }
 
