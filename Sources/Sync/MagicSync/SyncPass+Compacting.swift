@@ -186,18 +186,14 @@ struct SyncSnapshotWriter {
       deviceName: deviceName, number: number, clock: try SyncClock.current(connection),
       vector: try peers.vector(of: state.device, state.lastBatch), admitted: [],
       removed: try peers.removed(), level: try SchemaFit.storedLevel(connection))
-    func rows(_ table: String) throws -> [[Value]] {
-      var statement = try connection.statement("SELECT * FROM main.\(identifier: table)")
-      var rows: [[Value]] = []
-      while try statement.step() {
-        rows.append(try (0..<statement.columnCount).map { try statement.value(at: $0) })
-      }
-      return rows
-    }
+    let aliases = try connection.rows(
+      "SELECT name, device, key, target, time, author FROM main.magicdata_sync_alias",
+      as: Value.self, Value.self, Value.self, Value.self, Value.self, Value.self
+    ).map { [$0, $1, $2, $3, $4, $5] }
     let snapshot = SyncSnapshot(
       head: head, hadContent: try SyncTables.hadContent(connection), peers: try peers.all(),
-      conflicts: try rows("magicdata_sync_conflict"),
-      aliases: try rows("magicdata_sync_alias"), partCount: count, byteCount: size)
+      conflicts: try SyncConflict.openRows(connection), aliases: aliases, partCount: count,
+      byteCount: size)
     return (snapshot, Array(contents))
   }
 }

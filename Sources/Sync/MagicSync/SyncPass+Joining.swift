@@ -205,6 +205,7 @@ extension SyncPass {
           try start.begin(with: snapshot, download.path, keeping: kept, renewing: renews)
         }
       }
+      try SyncConflict.holdFiles(assets, connection, received)
       withExtendedLifetime(download) {}
       return try SyncIdentity(connection).current()
     }

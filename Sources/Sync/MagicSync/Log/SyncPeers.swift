@@ -201,10 +201,13 @@ struct SyncStability: Sendable {
   /// The entries are therefore deleted only when everything that existed at the time of the
   /// confirmation is stable.
   func truncate(_ assets: AssetStore, _ connection: Connection) throws {
+    var writer = ByteWriter()
+    writer.append(confirmed)
+    let clock = try SyncClock.current(connection)
     if let cut = try SyncTables.number("cut", connection),
-      let content = try SyncTables.content("cutVector", connection),
-      stable >= SyncTime(bits: cut)
+      let content = try SyncTables.content("cutVector", connection)
     {
+      guard stable >= SyncTime(bits: cut) else { return }
       var reader = ByteReader(content)
       let own = try SyncState(connection).device
       for (device, number) in try reader.map() {
@@ -218,13 +221,11 @@ struct SyncStability: Sendable {
             """)
         }
       }
-      try SyncTables.remove("cut", connection)
+      try SyncConflict.forgetAcknowledged(connection)
+      // A pass that finds nothing new writes nothing.
+      if content == writer.bytes, SyncTime(bits: cut) == clock { return }
     }
-    if try SyncTables.number("cut", connection) == nil {
-      var writer = ByteWriter()
-      writer.append(confirmed)
-      try SyncTables.set("cutVector", .blob(writer.bytes), connection)
-      try SyncTables.set("cut", .integer(SyncClock.current(connection).bits), connection)
-    }
+    try SyncTables.set("cutVector", .blob(writer.bytes), connection)
+    try SyncTables.set("cut", .integer(clock.bits), connection)
   }
 }

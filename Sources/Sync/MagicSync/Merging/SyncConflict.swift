@@ -167,6 +167,27 @@ extension SyncConflict {
   private static let isOpen: SQL =
     "NOT EXISTS (SELECT 1 FROM main.magicdata_sync_acknowledged AS a WHERE a.time = c.time AND a.device = c.device AND a.content = c.content)"
 
+  /// Deletes acknowledged conflicts of transactions that can't be applied again.
+  static func forgetAcknowledged(_ connection: Connection) throws {
+    for (table, condition) in [
+      ("magicdata_sync_conflict", "NOT \(isOpen)"), ("magicdata_sync_acknowledged", "1"),
+    ] as [(String, SQL)] {
+      try connection.executeChange(
+        """
+        DELETE FROM main.\(identifier: table) AS c WHERE \(condition) AND (time, device) NOT IN (
+          SELECT time, device FROM main.magicdata_sync_log)
+        """)
+    }
+  }
+
+  /// Returns the rows of the conflicts that haven't been acknowledged, for a snapshot.
+  static func openRows(_ connection: Connection) throws -> [[Value]] {
+    try connection.rows(
+      "SELECT time, device, number, content FROM main.magicdata_sync_conflict AS c WHERE \(isOpen)",
+      as: Value.self, Value.self, Value.self, Value.self
+    ).map { [$0, $1, $2, $3] }
+  }
+
   static func count(_ connection: Connection) throws -> Int {
     try connection.firstRow(
       "SELECT count(*) FROM main.magicdata_sync_conflict AS c WHERE \(isOpen)", as: Int.self) ?? 0
