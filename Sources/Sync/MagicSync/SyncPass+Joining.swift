@@ -277,9 +277,8 @@ struct SyncStart {
           let held = try Patch(content: record.rows).assetFiles
             .union(record.effect.map { try Patch(content: $0).assetFiles } ?? [])
           try SyncLog.insert(
-            fit.fit(SyncEntry(id: record.id, rows: record.rows)), batch: record.batch,
-            isApplied: true, effect: record.effect.map { try fit.fit($0) }, holding: held, assets,
-            connection)
+            fit.fit(record.entry()), batch: record.batch, isApplied: true,
+            effect: record.effect.map { try fit.fit($0) }, holding: held, assets, connection)
         }
       }
     }
@@ -293,10 +292,13 @@ struct SyncStart {
         SyncSchema(connection, tables))
       patches = try patches.map(keys.translated)
     }
+    try SyncPeers(connection).storeBase(of: device)
+    let base = try SyncTables.base(connection)
     for patch in patches {
       let id = EntryID(time: try SyncClock.next(connection), device: device)
       try SyncLog.insert(
-        SyncEntry(id: id, rows: patch.content()), isApplied: false, holding: patch.assetFiles,
+        SyncEntry(id: id, base: base, rows: patch.content()), isApplied: false,
+        holding: patch.assetFiles,
         assets, connection)
     }
     try content.settleLocalReferences()

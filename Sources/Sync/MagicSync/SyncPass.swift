@@ -347,7 +347,8 @@ extension SyncPass {
             let fit = try SchemaFit(from: batch.head.level, tables, connection)
             for (entry, patch) in zip(batch.entries, patches) {
               try SyncLog.insert(
-                fit.fit(entry), batch: batch.head.number, isApplied: false, holding: patch.assetFiles,
+                fit.fit(entry), batch: batch.head.number, isApplied: false,
+                holding: patch.assetFiles,
                 assets, connection)
             }
           }

@@ -91,8 +91,13 @@ struct SyncBatch: Sendable {
     var writer = ByteWriter()
     head.append(to: &writer)
     writer.append(Int64(entries.count))
+    var base: [String: Int64] = [:]
     for entry in entries {
       writer.append(entry.id.time.bits)
+      // Consecutive entries usually have the same base.
+      writer.append(entry.base == base ? 0 : 1)
+      if entry.base != base { writer.append(entry.base) }
+      base = entry.base
       writer.append(entry.rows)
     }
     return writer.bytes
@@ -113,12 +118,15 @@ struct SyncBatch: Sendable {
       head = try SyncHead(from: &reader)
       var entries: [SyncEntry] = []
       var last = SyncTime.zero
+      var base: [String: Int64] = [:]
       for _ in 0..<(try reader.count()) {
         let time = SyncTime(bits: try reader.number())
         guard time > last, time <= head.clock else { throw SyncFileFault.damaged }
         last = time
+        if try reader.number() == 1 { base = try reader.map() }
         entries.append(
-          SyncEntry(id: EntryID(time: time, device: head.device), rows: try reader.content()))
+          SyncEntry(
+            id: EntryID(time: time, device: head.device), base: base, rows: try reader.content()))
       }
       self.entries = entries
       guard reader.isAtEnd else { throw SyncFileFault.damaged }

@@ -98,7 +98,7 @@ struct SyncSnapshot: Sendable {
 /// A part of a snapshot: rows of the store, or entries of the log.
 enum SyncSnapshotPart {
   case rows(Patch)
-  case log([SyncLog.Record])
+  case log([SyncLog.Stored])
 
   func content() throws -> [UInt8] {
     var writer = ByteWriter()
@@ -113,6 +113,7 @@ enum SyncSnapshotPart {
         writer.append(record.id.time.bits)
         writer.append(record.id.device)
         writer.append(record.batch ?? 0)
+        writer.append(record.base)
         writer.append(record.rows)
         writer.append(record.effect == nil ? 0 : 1)
         if let effect = record.effect { writer.append(effect) }
@@ -127,14 +128,16 @@ enum SyncSnapshotPart {
       switch try reader.number() {
       case 0: self = .rows(try Patch(content: try reader.content()))
       case 1:
-        var records: [SyncLog.Record] = []
+        var records: [SyncLog.Stored] = []
         for _ in 0..<(try reader.count()) {
           let id = EntryID(
             time: SyncTime(bits: try reader.number()), device: try reader.text())
-          let (batch, rows) = (try reader.number(), try reader.content())
+          let (batch, base) = (try reader.number(), try reader.content())
+          let rows = try reader.content()
           let effect = try reader.number() == 1 ? try reader.content() : nil
           records.append(
-            SyncLog.Record(id: id, batch: batch == 0 ? nil : batch, rows: rows, effect: effect))
+            SyncLog.Stored(
+              id: id, batch: batch == 0 ? nil : batch, rows: rows, effect: effect, base: base))
         }
         self = .log(records)
       default: throw SyncFileFault.damaged

@@ -102,6 +102,7 @@ struct SyncPeers {
       ON CONFLICT (device) DO UPDATE SET name = excluded.name, received = excluded.received,
         clock = excluded.clock, head = excluded.head, day = excluded.day
       """)
+    try storeBase(of: own)
     for device in head.admitted {
       if device == own {
         try SyncTables.set("isAdmitted", .integer(1), connection)
@@ -119,6 +120,13 @@ struct SyncPeers {
       try SyncTables.set("mustConfirm", .integer(1), connection)
     }
     return true
+  }
+
+  /// Stores what this device knows, as the base of its next entries.
+  func storeBase(of own: String) throws {
+    var writer = ByteWriter()
+    writer.append(try vector(of: own, 0).filter { $0.key != own })
+    try SyncTables.set("base", .blob(writer.bytes), connection)
   }
 
   /// Removes a device from the sync.

@@ -39,7 +39,8 @@ enum SyncRecorder {
     guard !patch.isEmpty, let device = try SyncTables.text("device", connection) else { return }
     let id = EntryID(time: try SyncClock.next(connection), device: device)
     try SyncLog.insert(
-      SyncEntry(id: id, rows: patch.content()), isApplied: true, holding: patch.assetFiles,
+      SyncEntry(id: id, base: SyncTables.base(connection), rows: patch.content()),
+      isApplied: true, holding: patch.assetFiles,
       assets, connection)
   }
 }

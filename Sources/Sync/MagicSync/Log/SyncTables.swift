@@ -18,7 +18,8 @@ enum SyncTables {
       -- `effect` contains what the entry changed in this store if that differs from `rows`.
       CREATE TABLE IF NOT EXISTS main.magicdata_sync_log (
         number INTEGER PRIMARY KEY, time INTEGER NOT NULL, device TEXT NOT NULL, batch INTEGER,
-        isApplied INTEGER NOT NULL, rows BLOB NOT NULL, effect BLOB, UNIQUE (time, device));
+        isApplied INTEGER NOT NULL, base BLOB NOT NULL, rows BLOB NOT NULL, effect BLOB,
+        UNIQUE (time, device));
       CREATE INDEX IF NOT EXISTS main.magicdata_sync_log_batch
         ON magicdata_sync_log (device, batch);
       CREATE INDEX IF NOT EXISTS main.magicdata_sync_log_pending
@@ -72,6 +73,13 @@ enum SyncTables {
   static func number(_ key: String, _ connection: Connection) throws -> Int64? {
     guard case .integer(let number)? = try value(key, connection) else { return nil }
     return number
+  }
+
+  /// Returns the number of the last batch that this device knows, by device.
+  static func base(_ connection: Connection) throws -> [String: Int64] {
+    guard let content = try content("base", connection) else { return [:] }
+    var reader = ByteReader(content)
+    return try reader.map()
   }
 
   static func content(_ key: String, _ connection: Connection) throws -> [UInt8]? {
@@ -149,22 +157,24 @@ enum SyncLog {
   /// An entry of the log.
   struct Stored {
     let id: EntryID
+    let batch: Int64?
     let rows: [UInt8]
     let effect: [UInt8]?
+    let base: [UInt8]
+
+    /// The entry as others get it.
+    func entry() throws -> SyncEntry {
+      var reader = ByteReader(base)
+      return SyncEntry(id: id, base: try reader.map(), rows: rows)
+    }
+
+    var size: Int { rows.count + (effect?.count ?? 0) }
 
     /// The changes that other devices have to make.
     func patch() throws -> Patch { try Patch(content: rows) }
 
     /// The changes that the entry made in this store.
     func change() throws -> Patch { try Patch(content: effect ?? rows) }
-  }
-
-  /// An entry with everything that the table contains.
-  struct Record: Sendable {
-    let id: EntryID
-    let batch: Int64?
-    let rows: [UInt8]
-    let effect: [UInt8]?
   }
 
   /// Inserts an entry. If the log contains it, only sets its batch.
@@ -181,11 +191,13 @@ enum SyncLog {
     _ entry: SyncEntry, batch: Int64? = nil, isApplied: Bool, effect: [UInt8]? = nil,
     holding files: Set<String>, _ assets: AssetStore, _ connection: Connection
   ) throws {
+    var base = ByteWriter()
+    base.append(entry.base)
     let change = try connection.executeChange(
       """
-      INSERT INTO main.magicdata_sync_log (time, device, batch, isApplied, rows, effect)
-      VALUES (\(entry.id.time.bits), \(entry.id.device), \(batch), \(isApplied), \(entry.rows),
-        \(effect.map { Value.blob($0) } ?? .null))
+      INSERT INTO main.magicdata_sync_log (time, device, batch, isApplied, base, rows, effect)
+      VALUES (\(entry.id.time.bits), \(entry.id.device), \(batch), \(isApplied), \(base.bytes),
+        \(entry.rows), \(effect.map { Value.blob($0) } ?? .null))
       ON CONFLICT (time, device) DO UPDATE SET batch = excluded.batch WHERE batch IS NULL
       """)
     guard change.rows > 0 else { return }
@@ -224,28 +236,32 @@ enum SyncLog {
 
   /// Calls `body` with all entries, in their order, in groups of about `limit` bytes.
   static func forEachGroup(
-    atMost limit: Int, _ connection: Connection, _ body: ([Record]) throws -> Void
+    atMost limit: Int, _ connection: Connection, _ body: ([Stored]) throws -> Void
   ) throws {
-    var records: [Record] = []
+    var records: [Stored] = []
     var size = 0
     var statement = try connection.statement(
-      """
-      SELECT time, device, batch, rows, effect FROM main.magicdata_sync_log
-      WHERE isApplied = 1 ORDER BY time, device
-      """)
+      "SELECT \(columns) FROM main.magicdata_sync_log WHERE isApplied = 1 ORDER BY time, device")
     while try statement.step() {
-      let id = EntryID(
-        time: SyncTime(bits: statement.integer(at: 0)), device: try statement.text(at: 1))
-      let record = Record(
-        id: id, batch: statement.isNull(at: 2) ? nil : statement.integer(at: 2),
-        rows: statement.blob(at: 3), effect: statement.isNull(at: 4) ? nil : statement.blob(at: 4))
-      size += record.rows.count + (record.effect?.count ?? 0)
+      let record = try stored(statement)
+      size += record.size
       records.append(record)
       guard size >= limit else { continue }
       try body(records)
       (records, size) = ([], 0)
     }
     if !records.isEmpty { try body(records) }
+  }
+
+  private static let columns: SQL = "time, device, batch, rows, effect, base"
+
+  private static func stored(_ statement: borrowing Statement) throws -> Stored {
+    Stored(
+      id: EntryID(
+        time: SyncTime(bits: statement.integer(at: 0)), device: try statement.text(at: 1)),
+      batch: statement.isNull(at: 2) ? nil : statement.integer(at: 2),
+      rows: statement.blob(at: 3), effect: statement.isNull(at: 4) ? nil : statement.blob(at: 4),
+      base: statement.blob(at: 5))
   }
 
   /// Returns the first entry that is not applied, or nil if there is none.
@@ -272,16 +288,13 @@ enum SyncLog {
     let order: SQL = isDescending ? "time DESC, device DESC" : "time, device"
     var statement = try connection.statement(
       """
-      SELECT time, device, rows, effect FROM main.magicdata_sync_log WHERE \(condition)
+      SELECT \(columns) FROM main.magicdata_sync_log WHERE \(condition)
       ORDER BY \(order)
       """)
     while size < limit, try statement.step() {
-      let id = EntryID(
-        time: SyncTime(bits: statement.integer(at: 0)), device: try statement.text(at: 1))
-      let effect = statement.isNull(at: 3) ? nil : statement.blob(at: 3)
-      let rows = statement.blob(at: 2)
-      size += rows.count + (effect?.count ?? 0)
-      found.append(Stored(id: id, rows: rows, effect: effect))
+      let entry = try stored(statement)
+      size += entry.size
+      found.append(entry)
     }
     return found
   }

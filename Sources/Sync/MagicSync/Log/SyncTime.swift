@@ -44,6 +44,8 @@ struct EntryID: Hashable, Comparable, Sendable {
 /// The changes that one transaction of one device made to the synced tables.
 struct SyncEntry: Sendable {
   let id: EntryID
+  /// The number of the last batch that the device knew when it made the changes, by device.
+  let base: [String: Int64]
   /// The encoded patch.
   let rows: [UInt8]
 }

@@ -58,10 +58,12 @@ struct Replay {
       "SELECT time FROM main.magicdata_sync_log WHERE \(own) ORDER BY time", as: Int64.self)
     guard let first = times.first else { return }
     try undo("(time, device) >= (\(first), \(device))")
+    let base = try SyncTables.content("base", connection) ?? []
     for time in times {
       try connection.executeChange(
         """
-        UPDATE main.magicdata_sync_log SET time = \(try SyncClock.next(connection).bits)
+        UPDATE main.magicdata_sync_log
+        SET time = \(try SyncClock.next(connection).bits), base = \(base)
         WHERE time = \(time) AND device = \(device)
         """)
     }

@@ -169,7 +169,7 @@ struct SchemaFit {
   }
 
   func fit(_ entry: SyncEntry) throws -> SyncEntry {
-    SyncEntry(id: entry.id, rows: try fit(entry.rows))
+    SyncEntry(id: entry.id, base: entry.base, rows: try fit(entry.rows))
   }
 
   private func fit(_ conflict: SyncConflict) throws -> SyncConflict {

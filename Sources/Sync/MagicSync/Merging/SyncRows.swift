@@ -211,16 +211,29 @@ extension SyncLog {
 
   /// Returns the first result other than nil of a closure that is called with the changes of the
   /// applied entries before `id`, the last entry first.
+  ///
+  /// Entries that the device of `id` knew are skipped: some stores have already deleted them from
+  /// their logs, and the result must be the same in all stores.
   private static func lastPatch<Result>(
     before id: EntryID, _ connection: Connection, _ find: (Patch) throws -> Result?
   ) throws -> Result? {
+    let content = try connection.firstRow(
+      """
+      SELECT base FROM main.magicdata_sync_log
+      WHERE time = \(id.time.bits) AND device = \(id.device)
+      """, as: [UInt8].self)
+    var reader = ByteReader(content ?? [])
+    let base = content == nil ? [:] : try reader.map()
     var end = id
     while true {
       let entries = try entries(
         where: "(time, device) < (\(end.time.bits), \(end.device)) AND isApplied = 1",
         isDescending: true, atMost: 1 << 20, connection)
       guard let last = entries.last else { return nil }
-      for entry in entries {
+      for entry in entries
+      where entry.id.device != id.device
+        && entry.batch ?? .max > base[entry.id.device, default: 0]
+      {
         if let result = try find(entry.change()) { return result }
       }
       end = last.id
