@@ -12,6 +12,7 @@ extension Sync {
   ///
   /// - Returns: The conflicts.
   /// - Throws: `SQLiteError` if the store can't be read; `MagicError.closed` if it was closed.
+  /// - Complexity: O(*n*), where *n* is the size of all conflicts.
   public func conflicts() async throws -> [SyncConflict] {
     try await magic.database.reportingClosedStore {
       try await magic.database.read { try SyncConflict.all($0) }
@@ -26,6 +27,8 @@ extension Sync {
   ///
   /// - Parameter conflicts: The conflicts, which ``conflicts()`` returned.
   /// - Throws: `SQLiteError` if the store can't be written; `MagicError.closed` if it was closed.
+  /// - Complexity: O(*n*), where *n* is the size of the conflicts that you pass and of all open
+  ///   conflicts that contain assets.
   public func acknowledge(_ conflicts: [SyncConflict]) async throws {
     try await writeConflicts { connection, assets in
       for conflict in conflicts { try conflict.acknowledge(connection) }

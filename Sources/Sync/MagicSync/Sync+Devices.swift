@@ -7,6 +7,7 @@ extension Sync {
   /// - Returns: The devices, also removed ones.
   /// - Throws: `SQLiteError` if the store can't be read; `CancellationError` if the task was
   ///   cancelled.
+  /// - Complexity: O(*n*), where *n* is the number of devices.
   public func devices() async throws -> [SyncDevice] {
     try await magic.database.read { connection in
       try SyncPeers(connection).all().map { peer in

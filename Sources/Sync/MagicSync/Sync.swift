@@ -136,11 +136,11 @@ public final class Sync: Sendable {
     }
   }
 
-  /// What the sync is doing now.
+  /// The current status.
   public var status: SyncStatus { state.withLock { $0.status } }
 
-  /// Returns a sequence of what the sync is doing: the current status, and each later one. It never
-  /// ends by itself.
+  /// Returns a sequence with the current status and later ones. It ends only when you stop iterating.
+  /// A slow loop misses intermediate states, but never the last one.
   public func statuses() -> AsyncStream<SyncStatus> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: SyncStatus.self, bufferingPolicy: .bufferingNewest(1))
@@ -164,7 +164,8 @@ public final class Sync: Sendable {
     }
   }
 
-  /// Exchanges changes with the folder once.
+  /// Exchanges changes with the folder once. Only one exchange of a `Sync` runs at a time; further
+  /// calls wait.
   ///
   /// Writes this store's transactions to the folder, and applies those of other devices that have
   /// arrived. If the call fails or is cancelled half way, nothing is half applied, and the next

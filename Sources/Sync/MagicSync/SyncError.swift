@@ -5,14 +5,15 @@ public enum SyncError: Error, Hashable, Sendable {
   case storeNotEmpty
   /// A synced type references one that isn't synced.
   case missingType(table: String, references: String)
-  /// A type that isn't synced references a synced one, and its delete rule forbids to remove the
-  /// referenced object. Other devices can't know such a reference.
+  /// A type that isn't synced references a synced one, and its delete rule forbids the removal of the
+  /// referenced object. Other devices don't have the referencing object, so they could remove it.
   case restrictingReference(table: String, references: String)
-  /// The synced type has no table of its own.
+  /// A type that was passed to ``Sync`` is neither an object nor a record.
   case unsuitableType(String)
-  /// A transaction changed too many rows for one entry. Split it.
+  /// A transaction changed more than 256 MB of rows, which is too much for one entry of the log. It is
+  /// rolled back. Split it.
   case tooManyRows
-  /// The store is in a cluster, which has no entry of each transaction.
+  /// The store is in a cluster, whose transactions can't be recorded.
   case unsuitableStore
   /// The files of this store's sync are encrypted, and there is no cipher.
   case cipherMissing

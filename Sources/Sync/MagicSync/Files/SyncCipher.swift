@@ -15,6 +15,7 @@ public protocol SyncCipher: Sendable {
   ///   - content: The content.
   ///   - name: The name of the file, which ``open(_:authenticating:)`` must verify.
   /// - Returns: The encrypted content, with everything but the key that is needed to open it.
+  /// - Throws: Any error if the content can't be encrypted. ``Sync/once()`` throws it, too.
   func seal(_ content: Data, authenticating name: Data) throws -> Data
 
   /// Decrypts a file's content.

@@ -1,7 +1,7 @@
 public import Essentials
 
-/// A place that something copies between devices, such as a folder of a file service or a container
-/// of an object store.
+/// A place through which devices exchange files, such as a folder that a file service copies or a
+/// container of an object store.
 ///
 /// ``Sync`` writes each file once, and never changes it. Implementations therefore need neither
 /// locks nor versions. Files that others have created may appear late, in any order, incomplete, or
@@ -10,12 +10,16 @@ public import Essentials
 /// Names consist of ASCII letters, digits and hyphens, and have at most 128 characters.
 public protocol SyncFolder: Sendable {
   /// Returns the names of all files. Names of foreign files may be included; they are ignored.
+  ///
+  /// - Returns: The names, in any order. A file that was just created may be missing.
+  /// - Throws: Any error if the files can't be listed. The exchange reports it and is repeated.
   func list() async throws -> [String]
 
   /// Returns the content of a file.
   ///
   /// - Parameter name: The name of the file.
   /// - Returns: The content, or nil if the file doesn't exist.
+  /// - Throws: Any error if the file can't be read. The exchange reports it and is repeated.
   func read(_ name: String) async throws -> Data?
 
   /// Creates a file. Others must see either the whole file or none, except where a copier
@@ -25,11 +29,13 @@ public protocol SyncFolder: Sendable {
   ///   - name: The name of the file.
   ///   - content: The content.
   /// - Returns: False if a file of that name exists, which then stays unchanged.
+  /// - Throws: Any error if the file can't be created. The exchange reports it and is repeated.
   func create(_ name: String, _ content: Data) async throws -> Bool
 
   /// Deletes a file. Does nothing if it doesn't exist.
   ///
   /// - Parameter name: The name of the file.
+  /// - Throws: Any error if the file can't be deleted. The exchange reports it and is repeated.
   func remove(_ name: String) async throws
 }
 

@@ -26,7 +26,8 @@ public struct SyncConflict: Hashable, Sendable, Identifiable {
     case removal = 4
     /// Two devices chose the same unique value. The row that has it first keeps it.
     case uniqueValue = 5
-    /// Two devices inserted rows with the same primary key. They are one row, with the later values.
+    /// Two devices inserted rows with the same primary key or the same natural key. They are one row,
+    /// with the later values.
     case sameKey = 6
     /// A row references a row that another device has removed. The reference is now NULL.
     case reference = 7
