@@ -50,12 +50,14 @@ import Testing
     let second = once(copy)
     #expect(second.status == 3)
     #expect(second.output.contains("\nproblem,,"), "\(second)")
+    #expect(fixture.run("sync", "--status", copy).output.contains("\nproblem,,,,,"))
     try await write(copy) { try await $0.update(Person("Dan", photo: "4")) }
     settle()
     #expect(try names(in: copy).count == 4)
     #expect(try names(in: fixture.store) == names(in: copy))
     #expect(try photos(in: copy) == ["1", "22", "333", "4"])
     #expect(once(fixture.store).status == 0)
+    #expect(!fixture.run("sync", "--status", copy).output.contains("problem"))
     #expect(fixture.run("check", copy).status == 0)
   }
 

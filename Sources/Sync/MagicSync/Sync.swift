@@ -189,6 +189,7 @@ public final class Sync: Sendable {
       var pass = SyncPass(self)
       let report = try await pass.run()
       if let problem = report.folderProblem { end = .waiting(problem) }
+      try await storeProblems(report.problems, unlessIn: lastReport)
       state.withLock { $0.lastReport = report }
       return report
     }

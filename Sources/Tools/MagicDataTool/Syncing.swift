@@ -22,7 +22,7 @@ extension Command {
 
       These options need no FOLDER and exchange nothing:
 
-      --status             list the devices, and the number of conflicts
+      --status             list the devices, the problems of the last exchange, and the number of conflicts
       --conflicts          list the edits that lost against one of another device; the status is 3 if any
       --acknowledge ID     close a conflict of that list; “all” closes all of them
       --restore ID         make the lost edit of a conflict again
@@ -78,7 +78,7 @@ extension Command {
     let status: ExitStatus =
       switch action {
       case "--once": try once(sync, session)
-      case "--status": try printStatus(of: sync, session)
+      case "--status": try printStatus(of: sync, magic.database, session)
       case "--conflicts": try printConflicts(of: sync, session)
       case "--acknowledge": try acknowledge(sync, session)
       case "--restore": try restore(sync, session)
@@ -130,7 +130,10 @@ extension Command {
 
   // MARK: Status
 
-  private static func printStatus(of sync: Sync, _ session: Session) throws -> ExitStatus {
+  private static func printStatus(
+    of sync: Sync, _ database: Database, _ session: Session
+  ) throws -> ExitStatus {
+    let problems = try Sync.storedProblems(in: database)
     let (devices, conflicts) = try session.waiting {
       (try await sync.devices(), try await sync.conflicts().count)
     }
@@ -144,6 +147,9 @@ extension Command {
         .text("device"), .text(device.id), .text(device.name), .integer(device.receivedCount),
         .text(device.lastSeen.formatted(.iso8601)), device.isRemoved ? .text("removed") : .null,
       ])
+    }
+    for problem in problems {
+      try writer.add([.text("problem"), .null, .null, .null, .null, .text(problem)])
     }
     try writer.add([
       .text("conflicts"), .null, .null, .integer(Int64(conflicts)), .null,

@@ -53,6 +53,25 @@ extension Sync {
     }
   }
 
+  /// Returns the descriptions of the problems of the store's last exchange. Blocks the thread.
+  package static func storedProblems(in database: Database) throws -> [String] {
+    try database.read { try SyncTables.problems($0) }
+  }
+
+  /// Stores the problems of an exchange, so that the tool can list them.
+  ///
+  /// - Parameters:
+  ///   - problems: The problems.
+  ///   - last: The last report of this process. Nothing is read if it has the same problems.
+  func storeProblems(_ problems: [SyncProblem], unlessIn last: SyncReport?) async throws {
+    guard last?.problems != problems else { return }
+    let texts = problems.map(\.description)
+    guard try await magic.database.read({ try SyncTables.problems($0) }) != texts else { return }
+    try await magic.database.withoutTransaction { connection in
+      try connection.transaction { try SyncTables.setProblems(texts, connection) }
+    }
+  }
+
   /// Stores which tables are synced, the names, and that the files are encrypted.
   ///
   /// - Throws: ``SyncError/cipherMissing`` if an earlier ``Sync`` of this store had a cipher.
@@ -73,6 +92,21 @@ extension Sync {
 
 extension SyncTables {
   private static let encryption = "isEncrypted"
+  private static let problems = "problems"
+
+  fileprivate static func problems(_ connection: Connection) throws -> [String] {
+    let content = try connection.firstRow(
+      "SELECT value FROM main.magicdata_sync WHERE key = \(problems)", as: [UInt8].self)
+    var reader = ByteReader(content ?? [0])
+    return try (0..<reader.count()).map { _ in try reader.text() }
+  }
+
+  fileprivate static func setProblems(_ texts: [String], _ connection: Connection) throws {
+    var writer = ByteWriter()
+    writer.append(Int64(texts.count))
+    for text in texts { writer.append(text) }
+    try set(problems, .blob(writer.bytes), connection)
+  }
 
   /// Records whether a ``Sync`` of this store encrypts its files.
   ///
