@@ -232,7 +232,7 @@ private struct Note: Record, Equatable {
       for magic in [devices.a, devices.b] {
         let count = try await magic.database.read {
           try $0.firstRow(
-            "SELECT count(*) FROM magicdata_asset_held WHERE file = \(file) AND number = -1",
+            "SELECT count(*) FROM magicdata_asset_held WHERE file = \(file) AND number = -2",
             as: Int.self)
         }
         #expect(count == 0)

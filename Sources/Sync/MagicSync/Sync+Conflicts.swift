@@ -78,8 +78,9 @@ extension Sync {
 }
 
 extension SyncConflict {
-  /// The holder of the files that open conflicts need. Histories use positive numbers.
-  private static let holder = AssetHolder(session: nil, number: -1)
+  /// The holder of the files that open conflicts need. Histories use positive numbers, and entries
+  /// of the log odd negative ones.
+  private static let holder = AssetHolder(session: nil, number: -2)
 
   fileprivate func acknowledge(_ connection: Connection) throws {
     try connection.executeChange(

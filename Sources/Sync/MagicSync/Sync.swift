@@ -105,8 +105,9 @@ public final class Sync: Sendable {
     guard magic.database.recordsValues else { throw SQLiteError.noPreupdateHook }
     let tables = try await SyncedTables(objects, records, migrations, of: magic)
     self.tables = tables
+    let assets = magic.assets
     let device = try await magic.database.withoutTransaction { connection in
-      try connection.transaction { try SyncIdentity(connection).prepare(tables) }
+      try connection.transaction { try SyncIdentity(connection).prepare(tables, assets) }
     }
     state = Mutex(State(device: device.id))
     magic.database.keyRange = device.keys

@@ -1,5 +1,6 @@
 import Essentials
 import MagicHistory
+import SQLiteAssets
 import SQLiteCore
 import SQLiteHistory
 import SQLiteMapping
@@ -67,9 +68,11 @@ struct SyncIdentity {
   init(_ connection: Connection) { self.connection = connection }
 
   /// Creates the tables of the sync and an identity if they are missing.
-  func prepare(_ tables: SyncedTables) throws -> (id: String, keys: ClosedRange<Int64>) {
+  func prepare(
+    _ tables: SyncedTables, _ assets: AssetStore
+  ) throws -> (id: String, keys: ClosedRange<Int64>) {
     try SyncTables.make(connection)
-    try SchemaFit.noticeMigrations(tables, connection)
+    try SchemaFit.noticeMigrations(tables, assets, connection)
     if try SyncTables.text("device", connection) == nil {
       try renew()
       try SyncTables.setHadContent(!SyncContent(connection, tables).isEmpty(), connection)

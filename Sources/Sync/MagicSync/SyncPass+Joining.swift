@@ -230,7 +230,7 @@ struct SyncStart {
     with snapshot: SyncSnapshot, _ path: String, keeping kept: SyncPass.Kept,
     renewing renews: Bool
   ) throws {
-    try SchemaFit.noticeMigrations(tables, connection)
+    try SchemaFit.noticeMigrations(tables, assets, connection)
     let fit = try SchemaFit(from: snapshot.head.level, tables, connection)
     let state = try SyncState(connection)
     let content = SyncContent(connection, tables)

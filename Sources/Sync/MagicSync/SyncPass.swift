@@ -44,9 +44,9 @@ struct SyncPass {
 
   mutating func run() async throws -> SyncReport {
     let now = sync.limits.now
-    let tables = sync.tables
+    let (tables, assets) = (sync.tables, assets)
     let identity = try await write { connection in
-      try SchemaFit.noticeMigrations(tables, connection)
+      try SchemaFit.noticeMigrations(tables, assets, connection)
       try SyncDays.update(now(), connection)
       return try SyncIdentity(connection).current()
     }
@@ -338,7 +338,7 @@ extension SyncPass {
       guard try SyncState(connection).device == device else { return }
       try received.adopted(keys, in: connection) {
         try SyncRecorder.applying(connection) {
-          try SchemaFit.noticeMigrations(tables, connection)
+          try SchemaFit.noticeMigrations(tables, assets, connection)
           let replay = Replay(connection: connection, tables: tables, assets: assets)
           let wasAdmitted = try SyncState(connection).isAdmitted
           for (batch, patches) in zip(batches, patches) {

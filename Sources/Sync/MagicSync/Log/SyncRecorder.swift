@@ -35,7 +35,7 @@ enum SyncRecorder {
       throw SyncError.tooManyRows
     }
     var patch = try tables.patch(of: rows, connection)
-    if let fit = try SchemaFit.noticeMigrations(tables, connection) { patch = try fit.fit(patch) }
+    if let fit = try SchemaFit.noticeMigrations(tables, nil, connection) { patch = try fit.fit(patch) }
     guard !patch.isEmpty, let device = try SyncTables.text("device", connection) else { return }
     let id = EntryID(time: try SyncClock.next(connection), device: device)
     try SyncLog.insert(

@@ -1,4 +1,5 @@
 import MagicHistory
+import SQLiteAssets
 import SQLiteCore
 import SQLiteHistory
 import SQLiteMapping
@@ -12,7 +13,7 @@ import SQLiteObjects
 /// rows of the store, so it makes no difference whether a change is applied before it or after it.
 ///
 /// All entries of the log have the schema of the store: received ones are converted before they are
-/// inserted, and ``noticeMigrations(_:_:)`` converts the others.
+/// inserted, and ``noticeMigrations(_:_:_:)`` converts the others.
 struct SchemaFit {
   /// The number of migrations that the older schema has.
   let level: Int64
@@ -193,11 +194,20 @@ extension SchemaFit {
   /// Converts the log and the conflicts if the schema of the store has changed since the last call,
   /// as part of the open transaction.
   ///
+  /// If a migration has run while the changes of rows weren't recorded, what it has changed in rows
+  /// of the log becomes an entry of this device. Other rows are the same on all devices, and each
+  /// device's migration changes them in the same way.
+  ///
+  /// - Parameters:
+  ///   - tables: The synced tables.
+  ///   - assets: The store of the assets, or nil if the changes of the open transaction, which may
+  ///     be a migration, are recorded.
+  ///   - connection: The writer connection.
   /// - Returns: The conversion of changes that were recorded since the last call, or nil if the
   ///   schema hasn't changed.
   @discardableResult
   static func noticeMigrations(
-    _ tables: SyncedTables, _ connection: Connection
+    _ tables: SyncedTables, _ assets: AssetStore?, _ connection: Connection
   ) throws -> SchemaFit? {
     let isKnown = try connection.firstRow(
       """
@@ -209,10 +219,58 @@ extension SchemaFit {
     try fit.convertLog()
     try fit.convertNames()
     try fit.convertChoice()
+    if fit.level < fit.ownLevel, let assets { try fit.recordChanges(assets) }
     try SyncTables.set("level", .integer(fit.ownLevel), connection)
     let version = try connection.firstRow("PRAGMA schema_version", as: Int64.self) ?? 0
     try SyncTables.set("schema", .integer(version), connection)
     return fit
+  }
+
+  /// Records how the rows of the store differ from those to which the log leads.
+  private func recordChanges(_ assets: AssetStore) throws {
+    guard let device = try SyncTables.text("device", connection),
+      try SyncLog.firstPending(connection) == nil
+    else { return }
+    let net = try Patch.combining(
+      SyncLog.entries(where: "isApplied = 1", atMost: .max, connection).map { try $0.change() })
+    let rows = SyncRows(connection)
+    let changes = Patch(
+      tables: try net.tables.compactMap { table in
+        guard let known = try schema.table(table.name), let names = table.columns else {
+          return nil
+        }
+        let none = [Value?](repeating: nil, count: names.count)
+        let isKey = names.map(known.keys.contains)
+        let changed = try table.rows.compactMap { row -> Patch.Row? in
+          let key = table.key(of: row).values
+          let (current, new) = (try rows.current(known, key), row.new)
+          guard let current else {
+            // Only an insertion contains the whole row.
+            return row.kind == .insert
+              ? Patch.Row(.delete, isIndirect: false, old: new, new: none) : nil
+          }
+          let values = names.map { current[$0] }
+          if row.kind == .delete {
+            return Patch.Row(.insert, isIndirect: false, old: none, new: values)
+          }
+          let differs = names.indices.map { index in
+            !isKey[index] && new[index] != nil && new[index] != values[index]
+          }
+          guard differs.contains(true) else { return nil }
+          return Patch.Row(
+            .update, isIndirect: false,
+            old: names.indices.map { isKey[$0] ? values[$0] : differs[$0] ? new[$0] : nil },
+            new: names.indices.map { differs[$0] ? values[$0] : nil })
+        }
+        guard !changed.isEmpty else { return nil }
+        return Patch.Table(
+          name: table.name, keyPositions: table.keyPositions, columns: names, rows: changed)
+      })
+    guard !changes.isEmpty else { return }
+    let id = EntryID(time: try SyncClock.next(connection), device: device)
+    try SyncLog.insert(
+      SyncEntry(id: id, rows: changes.content()), isApplied: true, holding: changes.assetFiles,
+      assets, connection)
   }
 
   private func convertLog() throws {
