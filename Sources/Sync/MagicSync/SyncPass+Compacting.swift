@@ -9,13 +9,13 @@ import SQLiteObjects
 extension SyncPass {
   mutating func compact() async throws {
     let (assets, device, days) = (assets, sync.device, sync.limits.days)
+    guard try await state().isAdmitted else { return }
     let (state, stability) = try await write { connection in
       try SyncPeers(connection).removeSilent(for: days, own: device)
       let stability = try SyncStability(connection)
       try stability.truncate(assets, connection)
       return (try SyncState(connection), stability)
     }
-    guard state.isAdmitted else { return }
     var best = try await bestSnapshot(of: state.origin)
     if try await needsSnapshot(best?.snapshot, stability), let new = try await writeSnapshot() {
       try await removeAssets()
