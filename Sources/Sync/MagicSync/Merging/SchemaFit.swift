@@ -269,8 +269,8 @@ extension SchemaFit {
     guard !changes.isEmpty else { return }
     let id = EntryID(time: try SyncClock.next(connection), device: device)
     try SyncLog.insert(
-      SyncEntry(id: id, rows: changes.content()), isApplied: true, holding: changes.assetFiles,
-      assets, connection)
+      SyncEntry(id: id, base: SyncTables.base(connection), rows: changes.content()),
+      isApplied: true, holding: changes.assetFiles, assets, connection)
   }
 
   private func convertLog() throws {
