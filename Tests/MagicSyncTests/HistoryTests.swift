@@ -75,23 +75,28 @@ func settle(_ devices: [TestDevice]) async throws {
 }
 
 /// Checks settled stores: they are equal and intact, and no edit was lost silently.
-func check(_ devices: [TestDevice], _ name: String) async throws {
+func check(
+  _ devices: [TestDevice], _ name: String, ignoringRemovals: Bool = false
+) async throws {
   let differences = try await SyncCheck.differences(devices.map(\.magic))
   #expect(differences == [], "\(name)")
   for device in devices {
     let faults = try await SyncCheck.faults(device.magic)
     #expect(faults == [], "\(name)")
   }
-  try await checkLosses(devices.flatMap(\.edits), devices[0].sync, devices[0].magic, name)
+  try await checkLosses(
+    devices.flatMap(\.edits), devices[0].sync, devices[0].magic, name,
+    ignoringRemovals: ignoringRemovals)
 }
 
 /// Checks that each edit is in a settled store, was replaced knowingly, or is named by a conflict.
 func checkLosses(
-  _ edits: [SyncEdit], _ sync: Sync, _ magic: MagicData, _ name: String
+  _ edits: [SyncEdit], _ sync: Sync, _ magic: MagicData, _ name: String,
+  ignoringRemovals: Bool = false
 ) async throws {
   let conflicts = try await sync.conflicts()
   let losses = try await magic.database.read { connection in
-    try SyncOracle(edits, conflicts, connection).losses()
+    try SyncOracle(edits, conflicts, connection).losses(ignoringRemovals: ignoringRemovals)
   }
   #expect(losses == [], "\(name)")
 }

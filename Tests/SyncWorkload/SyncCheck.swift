@@ -13,6 +13,12 @@ package enum SyncCheck {
       var faults: [String] = []
       let integrity = try connection.rows("PRAGMA integrity_check", as: String.self)
       if integrity != ["ok"] { faults += integrity }
+      faults += try connection.rows(
+        """
+        SELECT 'the asset ' || id || ' belongs to no object' FROM magicdata_asset
+        WHERE id NOT IN (SELECT badge FROM Team WHERE badge IS NOT NULL
+          UNION SELECT photo FROM Player WHERE photo IS NOT NULL)
+        """, as: String.self)
       for (table, row) in try connection.rows(
         "SELECT \"table\", rowid FROM pragma_foreign_key_check", as: String.self, Int64?.self)
       {

@@ -90,10 +90,13 @@ package struct SyncOracle {
   }
 
   /// Returns the edits that were lost silently.
-  package func losses() -> [String] {
+  ///
+  /// - Parameter ignoringRemovals: Whether removed rows may come back. If devices begin a sync
+  ///   independently, each one keeps the rows that it has.
+  package func losses(ignoringRemovals: Bool = false) -> [String] {
     var found: [String] = []
     for edit in edits {
-      for change in edit.changes {
+      for change in edit.changes where !(ignoringRemovals && change.isInsert == false) {
         for loss in losses(edit, change) {
           let others = changes[Place(table: change.table, row: Self.link(change.row))] ?? []
           let story = others.map { other, change in
