@@ -131,6 +131,11 @@ package struct SyncOracle {
       let ends = row.components(separatedBy: "→") + change.values.values + change.old.values
       let isKeptLink =
         conflicts.contains { $0.kind == .removal && ends.contains($0.row) }
+      // So are the assets of such an object.
+      let isKeptAsset = edit.changes.contains { owner in
+        owner.isInsert == false && owner.values.values.contains(row)
+          && conflicts.contains { $0.kind == .removal && $0.row == owner.row }
+      }
       let isKept =
         kept == nil
         || others.contains {
@@ -143,6 +148,7 @@ package struct SyncOracle {
             && change.values.keys.contains { Self.cascades.contains("\(change.table).\($0)") }
         }
         || isNamed { [.removal, .row, .removalOfChanged].contains($0.kind) } || isKeptLink
+        || isKeptAsset
       return isKept ? [] : ["the removal"]
     }
     var lost: [String] = []
