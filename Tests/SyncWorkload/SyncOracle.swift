@@ -74,10 +74,7 @@ package struct SyncOracle {
       }
       return Named(
         kind: conflict.kind, table: conflict.table, row: row, lost: lost,
-        assets: Set(
-          try conflict.assets.compactMap { try $0["id"].map { try text(nil, $0) } }
-            // The assets of an object whose removal another device forbids are kept, too.
-            + (conflict.kind == .removal ? conflict.kept.values.map { try text(nil, $0) } : [])))
+        assets: Set(try conflict.assets.compactMap { try $0["id"].map { try text(nil, $0) } }))
     }
     for edit in edits {
       for change in edit.changes {
