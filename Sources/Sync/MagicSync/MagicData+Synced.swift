@@ -4,20 +4,20 @@ public import SQLiteObjects
 import SQLiteAssets
 
 extension MagicData {
-  /// Opens the store at a path, and keeps it equal to those of other devices for as long as it is
-  /// open. Creates the store if it doesn't exist.
+  /// Opens the store at a path, and keeps it equal to those of other devices while it is open.
+  /// Creates the store if it doesn't exist.
   ///
   ///     let magic = try await MagicData(path: "cities", syncedThrough: .folder("/shared/cities"))
   ///
   /// A program that was written for a local store needs no other change. It works without the
-  /// folder, too: changes are sent when the folder is available. Which folder you choose decides
-  /// who has the data: a folder of one user, such as one in iCloud Drive, connects the devices of
-  /// that user; a folder that several people share, such as one on a network share, connects all of
-  /// them. ``sync`` returns the status, the conflicts and the other devices.
+  /// folder, too: changes are sent when the folder is available. The folder determines
+  /// who can use the data: a folder of one user, such as one in iCloud Drive, connects the devices
+  /// of that user; a folder that several people share, such as one on a network share, connects all
+  /// of them. ``sync`` returns the status, the conflicts and the other devices.
   ///
-  /// Begin with an empty store, or with the only one. If the store has content before its first
-  /// exchange, and the folder has that of other devices, nothing is exchanged, and the status is
-  /// ``SyncStatus/failed(description:)``.
+  /// Only the first device may begin with a store that has content. If the store has content before
+  /// its first exchange, and the folder contains files of other devices, nothing is exchanged, and
+  /// the status is ``SyncStatus/failed(description:)``.
   ///
   /// The call doesn't wait for the folder. To begin with what other devices have sent, call
   /// `try await magic.sync?.once()`. Call it before you close the store, too, if everything must

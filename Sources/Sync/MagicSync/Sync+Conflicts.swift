@@ -43,11 +43,12 @@ extension Sync {
   ///
   /// - For ``SyncConflict/Kind/value``, ``SyncConflict/Kind/sameKey``,
   ///   ``SyncConflict/Kind/uniqueValue``, ``SyncConflict/Kind/constraint`` and
-  ///   ``SyncConflict/Kind/reference``, the row gets its lost values. A link of a list gets its lost position, or the nearest free one.
+  ///   ``SyncConflict/Kind/reference``, the row gets its lost values. A link of a list gets its lost
+  ///   position, or the nearest free one.
   /// - For ``SyncConflict/Kind/changeOfRemoved``, ``SyncConflict/Kind/removalOfChanged`` and
   ///   ``SyncConflict/Kind/row``, the row is inserted again with its lost values and its assets. If
-  ///   the row exists again, it only gets the lost values. Links that the removal deleted, too,
-  ///   are conflicts of their own only if another device had changed them.
+  ///   the row exists again, it only gets the lost values. Links that the removal has
+  ///   deleted as well are separate conflicts, and only if another device had changed them.
   /// - For ``SyncConflict/Kind/removal``, the row is removed again, and the delete rules apply.
   ///
   /// - Parameter conflict: The conflict, which ``conflicts()`` returned.

@@ -40,7 +40,7 @@ struct ByteReader {
 
   mutating func number() throws(SQLiteError) -> Int64 { Int64(bitPattern: try cursor.varint()) }
 
-  /// Reads a number of elements, each of which takes at least one byte.
+  /// Reads the number of elements that follow. Each takes at least one byte.
   mutating func count() throws(SQLiteError) -> Int {
     let count = try cursor.varint()
     guard count <= UInt64(cursor.left) else { throw cursor.damage("a count exceeds the data") }

@@ -1,6 +1,6 @@
 import Essentials
 
-/// The folder of a ``Sync``, whose errors can be told apart from those of the store.
+/// The folder of a ``Sync``, with errors that differ from those of the store.
 ///
 /// Errors of a cancelled task become a `CancellationError`, all others a ``SyncFolderFailure``.
 struct CheckedSyncFolder: SyncFolder {

@@ -17,7 +17,7 @@ extension Patch {
   /// The assets whose contents the patch adds as files. Contents in rows are part of the patch.
   var addedAssets: [AssetFile] { assets(\.new) }
 
-  /// All assets of which the patch contains the file.
+  /// All assets whose files the patch contains, in old or new values.
   var allAssets: [AssetFile] { addedAssets + assets(\.old) }
 
   private func assets(_ side: (Row) -> [Value?]) -> [AssetFile] {
@@ -95,7 +95,7 @@ final class SyncDownload: Sendable {
 
   /// Reads the contents of assets.
   ///
-  /// - Returns: The first asset of which a part is missing or damaged, or nil if there is none.
+  /// - Returns: The first asset with a missing or damaged part, or nil if there is none.
   func fetch(
     _ assets: [AssetFile], from folder: any SyncFolder, _ format: SyncFileFormat
   ) async throws -> AssetFile? {

@@ -18,7 +18,7 @@ struct SyncHead: Hashable, Sendable {
   let vector: [String: Int64]
   /// The new devices that this one has met. They may send entries with times after ``clock``.
   let admitted: [String]
-  /// All devices of which this one knows that they were removed.
+  /// All devices that were removed, as far as this one knows.
   let removed: [String]
   /// The number of migrations that the device had run. The rows have the resulting schema.
   let level: Int64

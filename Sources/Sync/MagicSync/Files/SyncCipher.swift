@@ -5,7 +5,7 @@ public import Essentials
 
 /// An authenticated cipher for the files of a ``SyncFolder``.
 ///
-/// This library contains no cryptography of its own. On Apple platforms, `AESSyncCipher` uses
+/// MagicSync contains no cryptography. On Apple platforms, `AESSyncCipher` uses
 /// CryptoKit. On Linux, implement the protocol with a library of your choice, for example
 /// swift-crypto.
 public protocol SyncCipher: Sendable {

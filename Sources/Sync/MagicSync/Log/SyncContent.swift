@@ -107,7 +107,7 @@ struct SyncContent {
   /// - Returns: The files of the deleted assets.
   func deleteAll() throws -> Set<String> {
     var files: Set<String> = []
-    // The assets first, since the other rows tell which ones are synced.
+    // Delete the assets first, because the other rows determine which ones are synced.
     let all = try syncedTables()
     for table in all.filter({ asciiLowercased($0.name) == "magicdata_asset" })
       + all.filter({ asciiLowercased($0.name) != "magicdata_asset" })

@@ -14,8 +14,8 @@ struct SyncOutbox {
   }
 
   /// Assigns the entries that belong to no batch to new ones, together with what the device has
-  /// received so far. If there are none, a batch without entries is assigned if other devices have
-  /// to know something: that this device exists, or what it has received.
+  /// received so far. If there are none, assigns a batch without entries if other devices don't know
+  /// yet that this device exists, or which batches it has received.
   ///
   /// - Parameters:
   ///   - group: The name of the sync.
@@ -75,8 +75,8 @@ struct SyncOutbox {
       "UPDATE main.magicdata_sync_batch SET isWritten = 1 WHERE number = \(number)")
   }
 
-  /// Returns the content of a batch, which is the same each time; nil if another process has begun
-  /// anew with another identity.
+  /// Returns the content of a batch, which is the same each time; nil if another process has given
+  /// the store a new identity.
   func batch(_ number: Int64) throws -> SyncBatch? {
     guard
       let head = try connection.firstRow(

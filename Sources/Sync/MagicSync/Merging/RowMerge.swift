@@ -106,7 +106,7 @@ final class RowMerge {
       guard let table = try schema.table(patched.name), let names = patched.columns else {
         continue
       }
-      // A column that a migration has dropped or renamed since is left out.
+      // Skip columns that a migration has dropped or renamed since.
       let columns = names.map { name in
         table.columns.first { asciiLowercased($0) == asciiLowercased(name) }
       }

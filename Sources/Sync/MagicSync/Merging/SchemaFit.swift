@@ -194,8 +194,8 @@ extension SchemaFit {
   /// Converts the log and the conflicts if the schema of the store has changed since the last call,
   /// as part of the open transaction.
   ///
-  /// If a migration has run while the changes of rows weren't recorded, what it has changed in rows
-  /// of the log becomes an entry of this device. Other rows are the same on all devices, and each
+  /// If a migration has run while the changes of rows weren't recorded, its changes of rows that the
+  /// log contains become an entry of this device. Other rows are the same on all devices, and each
   /// device's migration changes them in the same way.
   ///
   /// - Parameters:

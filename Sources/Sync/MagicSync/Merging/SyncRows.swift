@@ -119,7 +119,7 @@ struct SyncRows {
     }
   }
 
-  /// Returns a free position as close behind a taken one as possible.
+  /// Returns the nearest free position after a taken one.
   func freePosition(_ table: SyncTable, _ key: [Value]) throws -> Int64 {
     guard case .integer(var last) = key[1] else { return 0 }
     let later = try connection.rows(
