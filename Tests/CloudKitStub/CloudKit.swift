@@ -4,8 +4,8 @@
 // `.ci/checks/cloudkit` only type-checks against this module.
 //
 // It was written on Linux and was never compared with an SDK. The signatures of the asynchronous
-// methods are those of Apple's documentation. The headers mark the classes as Sendable
-// (`NS_SWIFT_SENDABLE`), except `CKRecord`, for which that is an assumption to the contrary.
+// methods are those of Apple's documentation. The headers of recent SDKs mark the classes as Sendable
+// (`NS_SWIFT_SENDABLE`). `CKRecord` isn't Sendable here, which is stricter.
 @_exported import Foundation
 
 public final class CKContainer: Sendable {

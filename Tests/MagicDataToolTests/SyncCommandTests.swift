@@ -171,11 +171,16 @@ import Testing
       INSERT INTO secret VALUES (1, 'a private note')
       """)
     _ = try await Sync(
-      magic, through: .folder(folder), name: "people", objects: [Person.self])
+      magic, through: .folder(folder), name: "people", objects: [Person.self],
+      retention: .seconds(Int64.max))
     try await magic.close()
     let other = fixture.run("sync", "--once", "--name", "store", fixture.store, folder)
     #expect(other.status == 1 && other.errors.contains(#"has the name "people", not "store""#))
     #expect(once(fixture.store).status == 0)
+    // The tool doesn't remove devices that the program keeps.
+    let retention = try fixture.database().rows(
+      "SELECT value FROM magicdata_sync WHERE key = 'retention'", as: Int64.self)
+    #expect(retention == [Int64.max / 86_400])
     let contents = try fixture.names(in: folder).map {
       try Data(contentsOf: URL(filePath: "\(folder)/\($0)"))
     }.reduce(Data(), +)

@@ -82,7 +82,8 @@ public final class Sync: Sendable {
     retention: Duration = .seconds(90 * 86_400)
   ) async throws {
     var limits = SyncLimits()
-    limits.days = max(1, (retention.components.seconds + 86_399) / 86_400)
+    let (days, rest) = retention.components.seconds.quotientAndRemainder(dividingBy: 86_400)
+    limits.days = max(1, days + (rest > 0 ? 1 : 0))
     try await self.init(
       magic, through: folder, name: name, objects: objects, records: records,
       migrations: migrations, deviceName: deviceName, cipher: cipher, limits: limits)

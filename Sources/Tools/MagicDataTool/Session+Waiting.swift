@@ -43,8 +43,8 @@ extension Session {
   }
 }
 
-/// Runs tasks on threads of its own. The threads that tasks share otherwise may all be blocked by
-/// callers that wait for a task.
+/// Runs tasks on private threads. The threads that tasks usually share may all be blocked by callers
+/// that wait for a task.
 private final class QueueExecutor: TaskExecutor {
   private let queue = DispatchQueue(label: "magicdata", attributes: .concurrent)
 

@@ -58,22 +58,24 @@ extension Command {
     guard case .store(let magic) = try location.openForWriting(session) else {
       throw ToolError.failed("\(location.path) is not a store of MagicData")
     }
-    let known = try Sync.storedNames(in: magic.database)
+    let known = try Sync.storedChoice(in: magic.database)
     guard isExchange || known != nil else {
       throw ToolError.failed("\(location.path) has never been synced")
     }
-    if let known, let name = arguments.values["--name"], name != known.sync {
+    if let known, let name = arguments.values["--name"], name != known.name {
       throw ToolError.failed(
-        "the sync of \(location.path) has the name \(known.sync.quoted), not \(name.quoted)")
+        "the sync of \(location.path) has the name \(known.name.quoted), not \(name.quoted)")
     }
     let folder = arguments.operands.count == 2 ? arguments.operands[1] : ""
     guard try !isExchange || DatabaseLocation.kind(of: folder) != .file else {
       throw ToolError.failed("\(folder) is not a folder")
     }
-    let name = known?.sync ?? arguments.values["--name"] ?? "store"
-    let deviceName = arguments.values["--device-name"] ?? known?.device ?? ""
+    let name = known?.name ?? arguments.values["--name"] ?? "store"
+    let deviceName = arguments.values["--device-name"] ?? known?.deviceName ?? ""
+    let retention = known?.retention ?? .seconds(90 * 86_400)
     let sync = try session.waiting {
-      try await Sync(magic, through: .folder(folder), name: name, deviceName: deviceName)
+      try await Sync(
+        magic, through: .folder(folder), name: name, deviceName: deviceName, retention: retention)
     }
     let status: ExitStatus =
       switch action {

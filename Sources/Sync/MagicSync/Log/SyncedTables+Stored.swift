@@ -43,13 +43,19 @@ extension SyncedTables {
 }
 
 extension Sync {
-  /// Returns the names of the last sync of a store and of the device, or nil if the store has never
-  /// been synced. Blocks the thread.
-  package static func storedNames(in database: Database) throws -> (sync: String, device: String)? {
+  /// Returns what the last ``Sync`` of a store has chosen, or nil if the store has never been
+  /// synced. Blocks the thread.
+  package static func storedChoice(
+    in database: Database
+  ) throws -> (name: String, deviceName: String, retention: Duration)? {
     try database.read { connection in
       guard try SyncTables.exist(connection), let name = try SyncTables.text("name", connection)
       else { return nil }
-      return (name, try SyncTables.text("deviceName", connection) ?? "")
+      let days = try SyncTables.number("retention", connection) ?? SyncLimits().days
+      return (
+        name, try SyncTables.text("deviceName", connection) ?? "",
+        .seconds(min(max(1, days), .max / 86_400) * 86_400)
+      )
     }
   }
 
@@ -72,19 +78,19 @@ extension Sync {
     }
   }
 
-  /// Stores which tables are synced, the names, and that the files are encrypted.
+  /// Stores which tables are synced, the names, the retention, and whether the files are encrypted.
   ///
   /// - Throws: ``SyncError/cipherMissing`` if an earlier ``Sync`` of this store had a cipher.
   func storeChoice() async throws {
-    let (tables, isEncrypted, name, deviceName) = (
-      tables, format.cipher != nil, name, deviceName
-    )
+    let (tables, isEncrypted) = (tables, format.cipher != nil)
+    let (name, deviceName, days) = (name, deviceName, limits.days)
     try await magic.database.withoutTransaction { connection in
       try connection.transaction {
         try SyncTables.setEncryption(isEncrypted, connection)
         try tables.store(connection)
         try SyncTables.set("name", .text(name), connection)
         try SyncTables.set("deviceName", .text(deviceName), connection)
+        try SyncTables.set("retention", .integer(days), connection)
       }
     }
   }
