@@ -178,7 +178,7 @@ import Testing
     #expect(other.status == 1 && other.errors.contains(#"has the name "people", not "store""#))
     #expect(once(fixture.store).status == 0)
     // The tool doesn't remove devices that the program keeps.
-    let retention = try fixture.database().rows(
+    let retention = try await fixture.database().rows(
       "SELECT value FROM magicdata_sync WHERE key = 'retention'", as: Int64.self)
     #expect(retention == [Int64.max / 86_400])
     let contents = try fixture.names(in: folder).map {
