@@ -49,8 +49,8 @@ enum SyncBenchmarks {
     let sizeAfter = try bytes("\(folder)/shared")
     let applying = try await time { try await second.once() }
     guard
-      try await a.fetch(Note.order(by: \.$rank)).map(\.text)
-        == b.fetch(Note.order(by: \.$rank)).map(\.text)
+      try await a.objects(of: Note.self, orderedBy: [.ascending(\.$rank)]).map(\.text)
+        == b.objects(of: Note.self, orderedBy: [.ascending(\.$rank)]).map(\.text)
     else { fatalError("the stores differ") }
     func ratio(_ time: Duration) -> String {
       "\(milliseconds(time)) (\(String(format: "%.2f", time / plainTime)) ×)"
@@ -124,7 +124,7 @@ enum SyncBenchmarks {
   }
 
   private static func change(_ magic: MagicData, _ count: Int, of size: Int) async throws {
-    let notes = try await magic.fetch(Note.order(by: \.$rank))
+    let notes = try await magic.objects(of: Note.self, orderedBy: [.ascending(\.$rank)])
     for number in 0..<count {
       let changed = notes[number * size..<(number + 1) * size]
       for note in changed { note.text = "Changed in transaction \(number)" }
