@@ -101,6 +101,17 @@ import Testing
     #expect(!folder.files.isEmpty)
   }
 
+  @Test func `an interval without sense doesn't stop run`() async throws {
+    for interval in [Duration.zero, .seconds(-1), .seconds(Int64.max)] {
+      let (_, sync) = try await device("\(interval)", FaultyFolder())
+      let (reports, continuation) = AsyncStream.makeStream(of: SyncReport.self)
+      let running = Task { try await sync.run(every: interval) { continuation.yield($0) } }
+      for await _ in reports { break }
+      running.cancel()
+      await #expect(throws: CancellationError.self) { try await running.value }
+    }
+  }
+
   @Test func `run reports each pass`() async throws {
     let (_, sync) = try await device("a", FaultyFolder())
     let (reports, continuation) = AsyncStream.makeStream(of: SyncReport.self)
@@ -147,6 +158,11 @@ import Testing
     pace.restart()
     #expect(pace.pause(hasFailed: true) == SyncPace.Pause(least: .seconds(5), most: .seconds(10)))
     #expect(pace.pause(hasFailed: false).most == .seconds(5))
+    for interval in [Duration.zero, .seconds(-1), .seconds(Int64.max), .seconds(Int64.min)] {
+      pace = SyncPace(interval)
+      #expect(pace.pause(hasFailed: false).most >= .milliseconds(1))
+      #expect(pace.pause(hasFailed: true).most <= .seconds(365 * 86_400))
+    }
     // A longer interval isn't shortened.
     pace = SyncPace(.seconds(3_600))
     #expect(pace.pause(hasFailed: true).most == .seconds(3_600))

@@ -51,8 +51,10 @@ struct SyncPace {
   private var delay: Duration
 
   init(_ interval: Duration) {
-    self.interval = interval
-    delay = interval
+    // Without limits, an interval of 0 would occupy a processor, and a clock can't represent the end
+    // of a very long one.
+    self.interval = min(max(interval, .milliseconds(1)), .seconds(365 * 86_400))
+    delay = self.interval
   }
 
   /// Returns the pause after a pass. Each failure of several in a row doubles it.
