@@ -12,6 +12,12 @@ package struct SyncOracle {
   private let final: SyncDump
   private let conflicts: [Named]
   private var changes: [Place: [(edit: SyncEdit, change: SyncEdit.Change)]] = [:]
+  private var conflictsByPlace: [Place: [Named]] = [:]
+  /// The rows whose removal was undone.
+  private var keptRows: Set<String> = []
+  private var lostAssets: Set<String> = []
+  /// The lost values, by column.
+  private var lostValues: [String: Set<String>] = [:]
 
   /// The columns that reference rows with which their row is removed.
   private static let cascades: Set = ["Match.away", "Ticket.match", "Street.town"]
@@ -76,6 +82,13 @@ package struct SyncOracle {
         kind: conflict.kind, table: conflict.table, row: row, lost: lost,
         assets: Set(try conflict.assets.compactMap { try $0["id"].map { try text(nil, $0) } }))
     }
+    for conflict in self.conflicts {
+      conflictsByPlace[Place(table: conflict.table, row: conflict.row), default: []]
+        .append(conflict)
+      if conflict.kind == .removal { keptRows.insert(conflict.row) }
+      lostAssets.formUnion(conflict.assets)
+      for (column, value) in conflict.lost { lostValues[column, default: []].insert(value) }
+    }
     for edit in edits {
       for change in edit.changes {
         let place = Place(table: change.table, row: Self.link(change.row))
@@ -119,26 +132,22 @@ package struct SyncOracle {
     let row = Self.link(change.row)
     let others = changes[Place(table: change.table, row: row)] ?? []
     // A lost asset is part of the conflict about its object.
-    if change.table == "magicdata_asset", conflicts.contains(where: { $0.assets.contains(row) }) {
-      return []
-    }
+    if change.table == "magicdata_asset", lostAssets.contains(row) { return [] }
     let kept = final.tables[change.table]?[change.row]
     func isNamed(_ condition: (Named) -> Bool) -> Bool {
-      conflicts.contains { $0.table == change.table && $0.row == row && condition($0) }
+      (conflictsByPlace[Place(table: change.table, row: row)] ?? []).contains(where: condition)
     }
     if change.isInsert == false {
+      if kept == nil { return [] }
       // Links are kept together with an object whose removal another device forbids.
       let ends = row.components(separatedBy: "→") + change.values.values + change.old.values
-      let isKeptLink =
-        conflicts.contains { $0.kind == .removal && ends.contains($0.row) }
-      // So are the assets of such an object.
+      let isKeptLink = ends.contains(where: keptRows.contains)
+      // So are the assets of such an object. Its own removal is checked by itself.
       let isKeptAsset = edit.changes.contains { owner in
         owner.isInsert == false && owner.values.values.contains(row)
-          && conflicts.contains { $0.kind == .removal && $0.row == owner.row }
       }
       let isKept =
-        kept == nil
-        || others.contains {
+        others.contains {
           $0.change.isInsert == true && !edit.saw($0.edit)
             && ($0.edit.device, $0.edit.number) != (edit.device, edit.number)
         }
@@ -173,7 +182,7 @@ package struct SyncOracle {
       }
       if isReplaced || isNamed({ $0.lost[column] == value }) { continue }
       // A text is unique; its row may be known by another key.
-      if value.count > 8, conflicts.contains(where: { $0.lost[column] == value }) { continue }
+      if value.count > 8, lostValues[column]?.contains(value) ?? false { continue }
       lost.append("\(column) = \(value.prefix(60)) (now \(kept?[column]?.prefix(60) ?? "no row"))")
     }
     return lost

@@ -345,12 +345,14 @@ final class RowMerge {
     }
     var missing: [Value: Int] = [:]
     for link in others {
-      if let place = try rows.nearestPosition(table, owner, link.target, link.position) {
+      let expected = [owner, .integer(link.position)]
+      // Another link to the target is another element if this one was removed.
+      let isMoved = try SyncLog.wasMoved(table, expected, link.target, before: id, connection)
+      if isMoved ?? true,
+        let place = try rows.nearestPosition(table, owner, link.target, link.position)
+      {
         try removeLink(table, [owner, .integer(place)], link.target)
-        let expected = [owner, .integer(link.position)]
-        if try SyncLog.removed(table, expected, link.target, before: id, connection) {
-          moved.append((link, place))
-        }
+        if isMoved != nil { moved.append((link, place)) }
       } else {
         missing[link.target, default: 0] += 1
       }
@@ -563,6 +565,8 @@ final class RowMerge {
     guard let place = others.lastIndex(where: { $0.table.name == table.name && $0.key == key })
     else { return false }
     let first = others.remove(at: place)
+    // Entries with the same changes may contain them in different orders.
+    others.sort { ($0.table.name, "\($0.key)") < ($1.table.name, "\($1.key)") }
     var row = first.values
     for index in table.uniqueIndexes {
       let change = Change(

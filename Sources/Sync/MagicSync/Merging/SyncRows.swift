@@ -183,16 +183,27 @@ extension SyncLog {
     }
   }
 
-  /// Returns whether an entry before `id` removed a link to a target from its place.
-  static func removed(
+  /// Returns whether the last entry before `id` that removed a link to a target from its place put
+  /// it elsewhere in the list. Returns nil if no entry has removed it.
+  static func wasMoved(
     _ table: SyncTable, _ key: [Value], _ target: Value, before id: EntryID,
     _ connection: Connection
-  ) throws -> Bool {
-    try last(before: id, connection) { patched, row in
-      row.kind != .insert && asciiLowercased(patched.name) == asciiLowercased(table.name)
-        && patched.key(of: row).values == key && patched.old(of: row)["target"] == target
-        ? true : nil
-    } ?? false
+  ) throws -> Bool? {
+    try lastPatch(before: id, connection) { patch in
+      for patched in patch.tables where asciiLowercased(patched.name) == asciiLowercased(table.name)
+      {
+        let isRemoved = patched.rows.contains { row in
+          row.kind != .insert && patched.key(of: row).values == key
+            && patched.old(of: row)["target"] == target
+        }
+        guard isRemoved else { continue }
+        return patched.rows.contains { row in
+          row.kind != .delete && patched.key(of: row).values.first == key.first
+            && patched.new(of: row)["target"] == target
+        }
+      }
+      return nil
+    }
   }
 
   /// Returns the first result other than nil of a closure that is called with the changed rows of
@@ -243,11 +254,16 @@ extension SyncLog {
 
 extension Patch.Table {
   /// Returns the values of a row before the change, by the names of the columns.
-  func old(of row: Patch.Row) -> [String: Value] {
-    var values: [String: Value] = [:]
-    for (name, value) in zip(columns ?? [], row.old) {
-      if let value { values[name] = value }
+  func old(of row: Patch.Row) -> [String: Value] { named(row.old) }
+
+  /// The new values of a row, by the names of the columns.
+  func new(of row: Patch.Row) -> [String: Value] { named(row.new) }
+
+  private func named(_ values: [Value?]) -> [String: Value] {
+    var named: [String: Value] = [:]
+    for (name, value) in zip(columns ?? [], values) {
+      if let value { named[name] = value }
     }
-    return values
+    return named
   }
 }
