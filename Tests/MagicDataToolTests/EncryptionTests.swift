@@ -1,5 +1,6 @@
 import Foundation
 import MagicData
+import SQLiteCore
 import TestSupport
 import Testing
 
@@ -83,6 +84,26 @@ import Testing
     #expect(result.text.contains("this libsqlite3 cannot encrypt databases"))
     #expect(!result.text.contains("horse"))
     #expect(try run(key: "", "query", folder.file(), "SELECT * FROM t").status == 0)
+    try MagicData(path: folder.file("store")).close()
+    let sync = try run(key: "horse", "sync", "--once", folder.file("store"), folder.file("shared"))
+    #expect(sync.status == 1 && sync.text.contains("this libsqlite3 cannot encrypt databases"))
+    #expect(!folder.contains("shared"))
+  }
+
+  @Test(.enabled(if: Capabilities.hasEncryption, "this SQLite cannot encrypt"))
+  func `an encrypted store is synced with its key`() throws {
+    var options = Database.Options()
+    options.key = Database.Key(passphrase: "horse")
+    let (store, shared) = (folder.file("store"), folder.file("shared"))
+    let magic = try MagicData(path: store, options: options)
+    let canSync = magic.database.recordsValues
+    try magic.close()
+    for key in [nil, "wrong"] {
+      #expect(try run(key: key, "sync", "--once", store, shared).status == 1)
+    }
+    let result = try run(key: "horse", "sync", "--once", store, shared)
+    #expect(result.status == (canSync ? 0 : 1), "\(result.text)")
+    #expect(canSync || result.text.contains("SQLITE_ENABLE_PREUPDATE_HOOK"), "\(result.text)")
   }
 
   @Test(.enabled(if: Capabilities.hasEncryption, "this SQLite cannot encrypt"))

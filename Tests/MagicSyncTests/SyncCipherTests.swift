@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The cipher of a sync: what the folder reveals, and wrong keys.
-@Suite struct SyncEncryptionTests {
+@Suite struct SyncCipherTests {
   let files: TestFolder
   let folder = FaultyFolder()
   init() throws { files = try TestFolder() }
