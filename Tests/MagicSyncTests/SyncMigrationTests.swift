@@ -337,6 +337,40 @@ private final class Device {
     #expect(try await b.magic.object(of: V3.Town.self, primary: "Vis").population == 30)
   }
 
+  @Test func `a former name can be the name of another column`() async throws {
+    let (a, b) = (
+      try await MagicData(path: files.file("a")), try await MagicData(path: files.file("b"))
+    )
+    func sync(_ magic: MagicData, _ migrations: [Migration] = []) async throws -> Sync {
+      try await Sync(magic, through: .folder(files.file("shared")), migrations: migrations)
+    }
+    let create: SQL = "CREATE TABLE pot (id INTEGER PRIMARY KEY, name TEXT, size INTEGER)"
+    for magic in [a, b] { try await magic.database.executeChange(create) }
+    var (syncA, syncB) = (try await sync(a), try await sync(b))
+    try await settle([syncA, syncB])
+    try await b.database.executeChange("INSERT INTO pot VALUES (1, 'old', 1)")
+    let migrations = [
+      Migration(
+        "titles", .renameColumn("name", to: "title", in: "pot"),
+        .addColumn(ColumnDefinition("name", .text, isOptional: true), in: "pot"))
+    ]
+    syncA = try await sync(a, migrations)
+    try await a.database.executeChange("INSERT INTO pot VALUES (2, 'a title', 2, 'a name')")
+    try await settle([syncA, syncB])
+    let rows: SQL = "SELECT quote(title) || quote(size) || quote(name) FROM pot ORDER BY id"
+    #expect(
+      try await a.database.read { try $0.rows(rows, as: String.self) }
+        == ["'old'1NULL", "'a title'2'a name'"])
+    try await b.database.executeChange("UPDATE pot SET name = 'new' WHERE id = 1")
+    syncB = try await sync(b, migrations)
+    try await settle([syncA, syncB])
+    for magic in [a, b] {
+      #expect(
+        try await magic.database.read { try $0.rows(rows, as: String.self) }
+          == ["'new'1NULL", "'a title'2'a name'"])
+    }
+  }
+
   @Test func `conflicts and acknowledgements follow the renames`() async throws {
     let (a, b) = (try await device("a"), try await device("b"))
     let vis = V1.City("Vis")
