@@ -56,7 +56,7 @@ final class HostileCopier: Sendable {
     }
   }
 
-  /// Returns the names of the files of which a reader has read a wrong content since the last call.
+  /// Returns the names of the files that a reader has read with wrong content since the last call.
   func takeDamaged(by reader: Int) -> Set<String> {
     state.withLock { state in
       defer { state.damaged[reader] = [] }
@@ -139,7 +139,7 @@ final class HostileCopier: Sendable {
         addForeignFiles(name, content, &state)
       }
       state.files[name] = file
-      // The file is there, although the call fails.
+      // The file exists, although the call fails.
       try fail(&state, "late failure", 40)
       return true
     }

@@ -120,7 +120,6 @@ package enum SyncCheck {
         AND (name NOT LIKE 'magicdata\\_%' ESCAPE '\\' OR name = 'magicdata_asset')
       """, as: String.self)
     {
-      // The names of files may differ.
       let columns = try connection.columns(of: table).map(\.name)
       let list = columns.map { "quote(\"\($0)\")" }.joined(separator: " || '|' || ")
       found += try connection.rows(
