@@ -337,6 +337,19 @@ private final class Device {
     #expect(try await b.magic.object(of: V3.Town.self, primary: "Vis").population == 30)
   }
 
+  @Test func `the objects of a type that was local are sent when it is synced`() async throws {
+    let (a, b) = (try await device("a"), try await device("b"))
+    try await exchange(a, b)
+    try await a.magic.update(V3.Bridge("the old one"))
+    try await exchange(a, b)
+    #expect(try await b.sync.once().problems == [])
+    try await a.open(3)
+    try await exchange(a, b)
+    try await b.open(3)
+    try await check([a, b])
+    #expect(try await b.magic.object(of: V3.Bridge.self).map(\.name) == ["the old one"])
+  }
+
   @Test func `a former name can be the name of another column`() async throws {
     let (a, b) = (
       try await MagicData(path: files.file("a")), try await MagicData(path: files.file("b"))

@@ -76,8 +76,27 @@ struct SyncIdentity {
     if try SyncTables.text("device", connection) == nil {
       try renew()
       try SyncTables.setHadContent(!SyncContent(connection, tables).isEmpty(), connection)
+    } else {
+      try recordNewTables(tables, assets)
     }
     return try current()
+  }
+
+  /// Records the rows of tables that are synced from now on, but weren't before.
+  private func recordNewTables(_ tables: SyncedTables, _ assets: AssetStore) throws {
+    guard let names = tables.names, let known = try SyncedTables.stored(connection)?.names else {
+      return
+    }
+    let new = SyncedTables(names: names.subtracting(known), naturalKeys: tables.naturalKeys)
+    // Tables that reference each other must be in one entry.
+    var added: [Patch.Table] = []
+    try SyncContent(connection, new).forEachPatch(atMost: .max) { added += $0.tables }
+    guard !added.isEmpty else { return }
+    let patch = Patch(tables: added)
+    let id = EntryID(time: try SyncClock.next(connection), device: try SyncState(connection).device)
+    try SyncLog.insert(
+      SyncEntry(id: id, base: SyncTables.base(connection), rows: patch.content()),
+      isApplied: true, holding: patch.assetFiles, assets, connection)
   }
 
   func current() throws -> (id: String, keys: ClosedRange<Int64>) {
