@@ -13,7 +13,7 @@ import Testing
     UInt64($0)
   }
 
-  @Test(.timeLimit(.minutes(40)), arguments: seeds(1...(count ?? 20)))
+  @Test(.timeLimit(.minutes(40)), arguments: seeds(1...(count ?? 6)))
   func `edits of all kinds converge and none is lost silently`(seed: UInt64) async throws {
     var random = SplitMix64(seed: seed)
     let files = try TestFolder.inMemory()

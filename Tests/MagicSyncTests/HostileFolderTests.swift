@@ -10,7 +10,7 @@ import Testing
 ///
 /// `MAGICDATA_HISTORIES` sets the number of seeds.
 @Suite struct HostileFolderTests {
-  @Test(.timeLimit(.minutes(40)), arguments: seeds(1...(HistoryTests.count ?? 20)))
+  @Test(.timeLimit(.minutes(40)), arguments: seeds(1...(HistoryTests.count ?? 6)))
   func `histories through a hostile folder converge`(seed: UInt64) async throws {
     var random = SplitMix64(seed: seed)
     let files = try TestFolder.inMemory()

@@ -411,7 +411,7 @@ private final class Device {
     #expect(lost == .text(found.leader))
   }
 
-  @Test(.timeLimit(.minutes(40)), arguments: seeds(1...(HistoryTests.count ?? 20)))
+  @Test(.timeLimit(.minutes(40)), arguments: seeds(1...(HistoryTests.count ?? 6)))
   func `random histories with two migrations converge`(seed: UInt64) async throws {
     var random = SplitMix64(seed: seed)
     var devices: [Device] = []

@@ -31,16 +31,15 @@ enum SyncRecorder {
     if try SyncTables.number(mark, connection) != nil {
       return try SyncTables.remove(mark, connection)
     }
-    guard let rows else {
-      throw SyncError.tooManyRows
-    }
+    guard let rows else { throw SyncError.tooManyRows }
     var patch = try tables.patch(of: rows, connection)
-    if let fit = try SchemaFit.noticeMigrations(tables, nil, connection) { patch = try fit.fit(patch) }
+    if let fit = try SchemaFit.noticeMigrations(tables, nil, connection) {
+      patch = try fit.fit(patch)
+    }
     guard !patch.isEmpty, let device = try SyncTables.text("device", connection) else { return }
     let id = EntryID(time: try SyncClock.next(connection), device: device)
     try SyncLog.insert(
       SyncEntry(id: id, base: SyncTables.base(connection), rows: patch.content()),
-      isApplied: true, holding: patch.assetFiles,
-      assets, connection)
+      isApplied: true, holding: patch.assetFiles, assets, connection)
   }
 }
