@@ -204,7 +204,15 @@ extension SyncPass {
 // Receiving.
 extension SyncPass {
   /// The size in bytes of the batches that are read before they are applied.
-  private static let readSize = 16 << 20
+  private static let readSize = 4 << 20
+
+  /// A batch that can be applied.
+  private struct ReadBatch {
+    let batch: SyncBatch
+    let patches: [Patch]
+    let size: Int
+    var head: SyncHead { batch.head }
+  }
 
   /// Reads the next batches of each device and applies them.
   mutating func receive() async throws {
@@ -212,13 +220,13 @@ extension SyncPass {
     let numbers = files.batches.filter { $0.key != device }
     let total = numbers.values.reduce(0) { $0 + $1.count }
     var done = 0
-    var waiting: [String: (batch: SyncBatch, size: Int)] = [:]
+    var waiting: [String: ReadBatch] = [:]
     let download = try SyncDownload()
     while true {
       let (received, removed) = try await database.read { connection in
         (try SyncPeers(connection).vector(of: device, 0), try SyncPeers(connection).removed())
       }
-      var batches: [SyncBatch] = []
+      var batches: [ReadBatch] = []
       var size = 0
       var reached = received
       var stopped: Set<String> = []
@@ -232,7 +240,7 @@ extension SyncPass {
           let next = (reached[other] ?? 0) + 1
           // Of a removed device, only what others have received counts.
           if removed.contains(other),
-            !waiting.values.contains(where: { $0.batch.head.vector[other, default: 0] >= next })
+            !waiting.values.contains(where: { $0.head.vector[other, default: 0] >= next })
           {
             continue
           }
@@ -245,7 +253,7 @@ extension SyncPass {
           }
           sync.report(.receiving(done: done, total: total))
           var found = waiting[other]
-          if found?.batch.head.number != next {
+          if found?.head.number != next {
             found = nil
             // What can be received is applied, even if other files can't be read.
             do {
@@ -258,17 +266,17 @@ extension SyncPass {
           }
           waiting[other] = found
           guard
-            found.batch.head.vector.allSatisfy({ $0 == device || reached[$0, default: 0] >= $1 })
+            found.head.vector.allSatisfy({ $0 == device || reached[$0, default: 0] >= $1 })
           else { continue }
-          batches.append(found.batch)
+          batches.append(found)
           reached[other] = next
           size += found.size
           done += 1
           isProgress = true
         }
       }
-      for (other, found) in waiting where reached[other, default: 0] < found.batch.head.number {
-        for (third, number) in found.batch.head.vector
+      for (other, found) in waiting where reached[other, default: 0] < found.head.number {
+        for (third, number) in found.head.vector
         where third != device && reached[third, default: 0] < number {
           let next = reached[third, default: 0] + 1
           note(.missingFile(name: SyncFileName.batch(device: third, number: next).text))
@@ -277,14 +285,14 @@ extension SyncPass {
       guard !batches.isEmpty else { return }
       sync.report(.applying)
       try await apply(batches, download)
-      report.receivedCount += batches.reduce(0) { $0 + $1.entries.count }
+      report.receivedCount += batches.reduce(0) { $0 + $1.patches.count }
     }
   }
 
   /// Reads a batch. Returns nil if it can't be used yet.
   private mutating func readBatch(
     of device: String, _ number: Int64, _ download: SyncDownload
-  ) async throws -> (batch: SyncBatch, size: Int)? {
+  ) async throws -> ReadBatch? {
     let name = SyncFileName.batch(device: device, number: number)
     guard
       let (batch, size) = try await read(
@@ -305,10 +313,11 @@ extension SyncPass {
       note(.damagedFile(name: name.text))
       return nil
     }
-    return try await isUsable(patches, of: batch.head, download) ? (batch, size) : nil
+    guard try await isUsable(patches, of: batch.head, download) else { return nil }
+    return ReadBatch(batch: batch, patches: patches, size: size)
   }
 
-  private mutating func apply(_ batches: [SyncBatch], _ download: SyncDownload) async throws {
+  private mutating func apply(_ batches: [ReadBatch], _ download: SyncDownload) async throws {
     do {
       try await write(batches, download)
     } catch AssetError.missingFile {
@@ -323,10 +332,9 @@ extension SyncPass {
     }
   }
 
-  private func write(_ batches: [SyncBatch], _ download: SyncDownload) async throws {
+  private func write(_ batches: [ReadBatch], _ download: SyncDownload) async throws {
     let (tables, assets, device) = (sync.tables, assets, sync.device)
-    let patches = try batches.map { try $0.entries.map { try Patch(content: $0.rows) } }
-    let all = patches.flatMap(\.self)
+    let all = batches.flatMap(\.patches)
     let names = try download.names()
     let received = try await assets.work {
       try ReceivedAssets(names, from: download.path, to: assets)
@@ -341,15 +349,14 @@ extension SyncPass {
           try SchemaFit.noticeMigrations(tables, assets, connection)
           let replay = Replay(connection: connection, tables: tables, assets: assets)
           let wasAdmitted = try SyncState(connection).isAdmitted
-          for (batch, patches) in zip(batches, patches) {
+          for (batch, patches) in batches.map({ ($0.batch, $0.patches) }) {
             guard try SyncPeers(connection).receive(batch, own: device) else { continue }
             try SyncClock.advance(to: batch.head.clock, connection)
             let fit = try SchemaFit(from: batch.head.level, tables, connection)
             for (entry, patch) in zip(batch.entries, patches) {
               try SyncLog.insert(
-                fit.fit(entry), batch: batch.head.number, isApplied: false,
-                holding: patch.assetFiles,
-                assets, connection)
+                fit.fit(entry, patch), batch: batch.head.number, isApplied: false,
+                holding: patch.assetFiles, assets, connection)
             }
           }
           if try !wasAdmitted && SyncState(connection).isAdmitted {

@@ -169,8 +169,18 @@ struct SchemaFit {
     try fit(Patch(content: content)).content()
   }
 
-  func fit(_ entry: SyncEntry) throws -> SyncEntry {
-    SyncEntry(id: entry.id, base: entry.base, rows: try fit(entry.rows))
+  /// Returns an entry in the schema of the store.
+  ///
+  /// - Parameters:
+  ///   - entry: The entry.
+  ///   - patch: The decoded changes of the entry, or nil.
+  func fit(_ entry: SyncEntry, _ patch: Patch? = nil) throws -> SyncEntry {
+    if level == ownLevel, let patch,
+      try patch.tables.allSatisfy({ try schema.table($0.name)?.columns == $0.columns })
+    {
+      return entry
+    }
+    return SyncEntry(id: entry.id, base: entry.base, rows: try fit(entry.rows))
   }
 
   private func fit(_ conflict: SyncConflict) throws -> SyncConflict {
