@@ -17,18 +17,20 @@ struct Note: MagicObject {
 /// A program that measures what a sync costs: the size of the files, and the times of writing with
 /// a sync, of applying the changes of another device, and of a new device.
 ///
-///     swift run -c release SyncBenchmarks
+///     swift run -c release SyncBenchmarks [changes-10000 | changes-100 | changes-1 | device | history]
 @main
 enum SyncBenchmarks {
   static func main() async throws {
     let folder = FileManager.default.temporaryDirectory.path + "/sync-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
     defer { try? FileManager.default.removeItem(atPath: folder) }
-    for (count, size) in [(10_000, 1), (100, 100), (1, 10_000)] {
+    let chosen = CommandLine.arguments.dropFirst()
+    func isChosen(_ name: String) -> Bool { chosen.isEmpty || chosen.contains(name) }
+    for (count, size) in [(10_000, 1), (100, 100), (1, 10_000)] where isChosen("changes-\(count)") {
       try await measureChanges(count, of: size, in: "\(folder)/changes-\(count)")
     }
-    try await measureNewDevice("\(folder)/new")
-    try await measureHistory("\(folder)/history")
+    if isChosen("device") { try await measureNewDevice("\(folder)/new") }
+    if isChosen("history") { try await measureHistory("\(folder)/history") }
   }
 
   /// Measures transactions that change 10,000 objects in total.

@@ -35,7 +35,7 @@ extension Patch {
           case .blob(let bytes)?? = values[digest] as Value??,
           case .text(let key)? = table.key(of: row).values.first, let id = AssetID(key),
           let sha256 = AssetDigest(bytes: bytes), values[content] ?? .null == .null,
-          let size = Int(exactly: count)
+          let size = Int(exactly: count), size >= 0
         else { continue }
         found.append(AssetFile(id: id, sha256: sha256, size: size, name: name))
       }

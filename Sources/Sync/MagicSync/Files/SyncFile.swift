@@ -52,7 +52,9 @@ enum SyncFileName: Hashable, Sendable {
     let hash = String(fields[1])
     switch (fields[0], fields.count) {
     case ("c", 3): self = .batch(device: hash, number: first)
-    case ("a", 3): self = .asset(digest: hash, part: Int(first))
+    case ("a", 3):
+      guard let part = Int(exactly: first) else { return nil }
+      self = .asset(digest: hash, part: part)
     case ("s", 3): self = .snapshot(device: hash, number: first)
     case ("p", 4):
       guard let part = Int(fields[3]), part >= 0 else { return nil }
