@@ -389,6 +389,51 @@ import Testing
       ).first)
   }
 
+  @Test func `an addition to a set that the device of a removal didn't know is reported`()
+    async throws
+  {
+    let files = try TestFolder()
+    var devices: [(magic: MagicData, sync: Sync)] = []
+    for name in ["a", "b", "c"] {
+      let magic = try await MagicData(path: "\(files.path)/\(name)")
+      let sync = try await Sync(
+        magic, through: .folder("\(files.path)/shared"),
+        objects: [Town.self, Citizen.self, Street.self])
+      devices.append((magic, sync))
+    }
+    let bob = Citizen("Bob")
+    try await devices[0].magic.update(Town("Vis"))
+    try await devices[0].magic.update(bob)
+    try await settle(devices.map(\.sync))
+    func add(_ magic: MagicData) async throws {
+      let town = try await magic.object(of: Town.self, primary: "Vis")
+      town.guests.insert(try await magic.object(of: Citizen.self, primary: bob.id))
+      try await magic.update(town)
+    }
+    try await add(devices[1].magic)
+    try await devices[1].sync.once()
+    try await devices[0].sync.once()
+    try await add(devices[2].magic)
+    // The removal is the last edit.
+    try await devices[0].magic.database.executeChange(
+      "UPDATE magicdata_sync SET value = value + \(Int64(1) << 26) WHERE key = 'clock'")
+    let town = try await devices[0].magic.object(of: Town.self, primary: "Vis")
+    town.guests = []
+    try await devices[0].magic.update(town)
+    try await settle(devices.map(\.sync))
+    for (magic, sync) in devices {
+      #expect(try await magic.object(of: Town.self, primary: "Vis").guests.isEmpty)
+      let conflicts = try await sync.conflicts()
+      #expect(conflicts.map(\.kind) == [.removalOfChanged])
+    }
+    let conflict = try #require(try await devices[1].sync.conflicts().first)
+    try await devices[1].sync.restore(conflict)
+    try await settle(devices.map(\.sync))
+    for (magic, _) in devices {
+      #expect(try await magic.object(of: Town.self, primary: "Vis").guests.count == 1)
+    }
+  }
+
   @Test func `additions to a set and removals from it all count`() async throws {
     try await merge(after: Self.addGuests) {
       let town = try town($0)

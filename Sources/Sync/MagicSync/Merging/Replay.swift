@@ -85,7 +85,8 @@ struct Replay {
   private func redo(_ entry: SyncLog.Stored) throws {
     let patch = try entry.patch()
     if try apply(patch) {
-      return try SyncLog.mark(entry.id, isApplied: true, effect: nil, assets, connection)
+      try SyncLog.mark(entry.id, isApplied: true, effect: nil, assets, connection)
+      return try insert(SyncLog.removedInsertions(patch, of: entry, connection), of: entry.id)
     }
     let merge = try RowMerge(entry.id, SyncSchema(connection, tables), connection)
     var effect = Patch()
@@ -108,11 +109,20 @@ struct Replay {
         ON CONFLICT DO NOTHING
         """)
     }
-    for (number, conflict) in merge.conflicts.enumerated() {
+    var conflicts = merge.conflicts
+    let named = Set(conflicts.map { [.text($0.table)] + $0.key })
+    conflicts += try SyncLog.removedInsertions(patch, of: entry, connection).filter {
+      !named.contains([.text($0.table)] + $0.key)
+    }
+    try insert(conflicts, of: entry.id)
+  }
+
+  private func insert(_ conflicts: [SyncConflict], of id: EntryID) throws {
+    for (number, conflict) in conflicts.enumerated() {
       try connection.executeChange(
         """
         INSERT INTO main.magicdata_sync_conflict
-        VALUES (\(entry.id.time.bits), \(entry.id.device), \(number), \(conflict.content))
+        VALUES (\(id.time.bits), \(id.device), \(number), \(conflict.content))
         """)
     }
   }

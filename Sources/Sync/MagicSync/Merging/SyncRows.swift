@@ -220,6 +220,42 @@ extension SyncLog {
     }
   }
 
+  /// Returns conflicts for the rows that an entry removes, and that a concurrent entry has inserted
+  /// although they existed already, such as an element that two devices have added to a set.
+  static func removedInsertions(
+    _ patch: Patch, of entry: Stored, _ connection: Connection
+  ) throws -> [SyncConflict] {
+    var removed: [String: [[Value]: [String: Value]]] = [:]
+    for table in patch.tables {
+      for row in table.rows where row.kind == .delete {
+        removed[asciiLowercased(table.name), default: [:]][table.key(of: row).values] =
+          table.old(of: row)
+      }
+    }
+    guard !removed.isEmpty else { return [] }
+    let id = entry.id
+    let base = try entry.entry().base
+    // An insertion that found its row was not applied unchanged.
+    let earlier = try entries(
+      where: """
+        (time, device) < (\(id.time.bits), \(id.device)) AND device <> \(id.device)
+          AND isApplied = 1 AND effect IS NOT NULL
+        """, atMost: .max, connection)
+    var found: [SyncConflict] = []
+    for other in earlier where other.batch ?? .max > base[other.id.device, default: 0] {
+      for table in try other.patch().tables {
+        for row in table.rows where row.kind == .insert {
+          let key = table.key(of: row).values
+          if let values = removed[asciiLowercased(table.name)]?.removeValue(forKey: key) {
+            found.append(
+              SyncConflict(.removalOfChanged, table.name, key, lost: values, row: values))
+          }
+        }
+      }
+    }
+    return found
+  }
+
   /// Returns the first result other than nil of a closure that is called with the changes of the
   /// applied entries before `id`, the last entry first.
   ///
