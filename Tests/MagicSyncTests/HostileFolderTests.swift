@@ -51,6 +51,6 @@ import Testing
     }
     copier.becomeFriendly()
     try await settle(devices)
-    try await check(devices, "seed \(seed)", ignoringRemovals: beginning == 2)
+    try await check(devices, "seed \(seed)", haveBegunIndependently: beginning == 2)
   }
 }

@@ -87,7 +87,7 @@ import Testing
         }
         #expect(committed.count == share * processes.count)
       }
-      try await checkLosses(committed, devices[0].sync, devices[0].magic, "")
+      try await checkLosses(committed, [devices[0].sync], devices[0].magic, "")
       let conflicts = try await devices[0].sync.conflicts().count
       print(
         "\(processes.count) processes: \(committed.count) edits, \(kills) kills, \(conflicts) conflicts, \(ContinuousClock.now - start)"

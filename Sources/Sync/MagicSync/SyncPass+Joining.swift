@@ -251,12 +251,14 @@ struct SyncStart {
       try SyncTables.addFormer(state.device, connection)
     }
     let files = try connection.withoutTriggersAndForeignKeys { try content.deleteAll() }
-    // The conflicts of these entries are found again.
-    try connection.executeChange(
-      """
-      DELETE FROM main.magicdata_sync_conflict
-      WHERE (time, device) IN (SELECT time, device FROM main.magicdata_sync_log)
-      """)
+    if kept != .allRows {
+      // The conflicts of these entries are found again.
+      try connection.executeChange(
+        """
+        DELETE FROM main.magicdata_sync_conflict
+        WHERE (time, device) IN (SELECT time, device FROM main.magicdata_sync_log)
+        """)
+    }
     try SyncLog.delete(where: "1", assets, connection)
     // A device that keeps its identity keeps the batch with which it has introduced itself.
     for table in ["alias", "device"] + (renews ? ["batch"] : []) {
