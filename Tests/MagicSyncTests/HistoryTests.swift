@@ -80,9 +80,8 @@ func settle(_ devices: [TestDevice]) async throws {
 func check(
   _ devices: [TestDevice], _ name: String, haveBegunIndependently: Bool = false
 ) async throws {
-  let differences = try await SyncCheck.differences(devices.map(\.magic)).filter {
-    !haveBegunIndependently || !$0.contains(": conflicts ")
-  }
+  let differences = try await SyncCheck.differences(
+    devices.map(\.magic), comparesConflicts: !haveBegunIndependently)
   #expect(differences == [], "\(name)")
   for device in devices {
     let faults = try await SyncCheck.faults(device.magic)

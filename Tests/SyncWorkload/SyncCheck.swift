@@ -57,8 +57,14 @@ package enum SyncCheck {
     return found
   }
 
-  /// Returns the differences of stores that must be equal, with their conflicts.
-  package static func differences(_ stores: [MagicData]) async throws -> [String] {
+  /// Returns the differences of stores that must be equal.
+  ///
+  /// - Parameters:
+  ///   - stores: The stores.
+  ///   - comparesConflicts: Whether their conflicts must be equal, too.
+  package static func differences(
+    _ stores: [MagicData], comparesConflicts: Bool = true
+  ) async throws -> [String] {
     guard let first = stores.first else { return [] }
     var found: [String] = []
     let base = try await first.database.read { (try rows($0), try SyncConflict.all($0)) }
@@ -70,10 +76,11 @@ package enum SyncCheck {
         let lines = Set(base.0).symmetricDifference(other.0).sorted()
         found.append("store \(number): rows \(lines)")
       }
-      if !difference.isEmpty || other.1 != base.1 {
+      let haveOtherConflicts = comparesConflicts && other.1 != base.1
+      if !difference.isEmpty || haveOtherConflicts {
         found.append(try await firstDifference(first, store))
       }
-      if other.1 != base.1 {
+      if haveOtherConflicts {
         found.append(
           "store \(number): conflicts \(Set(other.1).symmetricDifference(base.1).map { "\($0.id) \($0.kind) \($0.table) \($0.key) \($0.lost)" })"
         )
