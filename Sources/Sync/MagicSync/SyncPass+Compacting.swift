@@ -64,7 +64,8 @@ extension SyncPass {
       try SyncTables.set("lastSnapshot", .integer(number), connection)
       return number
     }
-    let download = try SyncDownload()
+    let download = SyncDownload()
+    try download.makeFolder()
     let (group, deviceName, device) = (sync.name, sync.deviceName, sync.device)
     let (tables, limits) = (sync.tables, sync.limits)
     for _ in 0..<8 {

@@ -163,7 +163,8 @@ extension SyncPass {
   private mutating func begin(
     with snapshot: SyncSnapshot, keeping kept: Kept, renewing renews: Bool
   ) async throws -> Bool {
-    let download = try SyncDownload()
+    let download = SyncDownload()
+    try download.makeFolder()
     let name = SyncFileName.snapshot(device: snapshot.head.device, number: snapshot.head.number)
     var keys: Set<Value> = []
     for part in 0..<snapshot.partCount {

@@ -221,7 +221,7 @@ extension SyncPass {
     let total = numbers.values.reduce(0) { $0 + $1.count }
     var done = 0
     var waiting: [String: ReadBatch] = [:]
-    let download = try SyncDownload()
+    let download = SyncDownload()
     while true {
       let (received, removed) = try await database.read { connection in
         (try SyncPeers(connection).vector(of: device, 0), try SyncPeers(connection).removed())

@@ -73,16 +73,20 @@ extension SyncedTables {
   }
 }
 
-/// The contents of assets that were read from the folder, in a temporary folder that is deleted
-/// with this instance.
+/// The contents of assets that were read from the folder, in a temporary folder that is created when
+/// it is needed, and deleted with this instance.
 final class SyncDownload: Sendable {
   let path: String
 
-  init() throws {
+  init() {
     path =
       FileManager.default.temporaryDirectory.appending(
         path: "magicdata-sync-\(UUID().uuidString)"
       ).path
+  }
+
+  /// Creates the temporary folder if it doesn't exist.
+  func makeFolder() throws {
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
   }
 
@@ -90,7 +94,9 @@ final class SyncDownload: Sendable {
 
   /// Returns the names of the files that were read completely.
   func names() throws -> Set<String> {
-    Set(try FileManager.default.contentsOfDirectory(atPath: path).filter { !$0.hasSuffix(".part") })
+    guard FileManager.default.fileExists(atPath: path) else { return [] }
+    let names = try FileManager.default.contentsOfDirectory(atPath: path)
+    return Set(names.filter { !$0.hasSuffix(".part") })
   }
 
   /// Reads the contents of assets.
@@ -114,6 +120,7 @@ final class SyncDownload: Sendable {
   ) async throws -> Bool {
     let file = "\(path)/\(asset.name)"
     if FileManager.default.fileExists(atPath: file) { return true }
+    try makeFolder()
     _ = FileManager.default.createFile(atPath: "\(file).part", contents: nil)
     let output = try FileHandle(forWritingTo: URL(filePath: "\(file).part"))
     var hash = SHA256()
