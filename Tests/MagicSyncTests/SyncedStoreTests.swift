@@ -25,7 +25,7 @@ struct City: MagicObject {
 }
 
 /// A program that was written for a local store runs on a synced one.
-@Suite(.timeLimit(.minutes(5))) struct SyncedStoreTests {
+@Suite(.timeLimit(.minutes(40))) struct SyncedStoreTests {
   let files: TestFolder
   var shared: DirectorySyncFolder { .folder("\(files.path)/shared") }
 
@@ -67,7 +67,7 @@ struct City: MagicObject {
   /// Opens a synced store with short pauses.
   private func open(_ name: String, _ folder: some SyncFolder) async throws -> MagicData {
     try await MagicData(
-      path: "\(files.path)/\(name)", syncedThrough: folder, every: .milliseconds(10))
+      path: "\(files.path)/\(name)", syncedThrough: folder, every: .milliseconds(100))
   }
 
   /// Waits until the store has a number of cities.

@@ -481,7 +481,7 @@ extension ComingFromTheSeedsTests {
       #expect(try SQLExpression(parsing: "1 + x").description == "1 + x")
     },
     "`ADiCloudProvider`": { (_: TestFolder) throws in
-      // Patches are tested in SQLiteHistory.
+      // `MagicData(path:syncedThrough:)` is tested in MagicSync.
     },
   ]
 }
