@@ -70,10 +70,7 @@ extension Sync {
   ) async throws {
     let (database, assets) = (magic.database, magic.assets)
     try await database.reportingClosedStore {
-      // Not `write`: if group commit is enabled, writes may share a transaction and run again.
-      try await database.withoutTransaction { connection in
-        try connection.transaction { try body(connection, assets) }
-      }
+      try await database.writeSeparately { try body($0, assets) }
     }
   }
 }

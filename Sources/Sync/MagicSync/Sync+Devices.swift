@@ -29,8 +29,6 @@ extension Sync {
   ///   cancelled.
   public func remove(device: SyncDevice.ID) async throws {
     let own = self.device
-    try await magic.database.withoutTransaction { connection in
-      try connection.transaction { try SyncPeers(connection).remove(device, own: own) }
-    }
+    try await magic.database.writeSeparately { try SyncPeers($0).remove(device, own: own) }
   }
 }

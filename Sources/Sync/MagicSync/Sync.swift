@@ -107,8 +107,8 @@ public final class Sync: Sendable {
     let tables = try await SyncedTables(objects, records, migrations, of: magic)
     self.tables = tables
     let assets = magic.assets
-    let device = try await magic.database.withoutTransaction { connection in
-      try connection.transaction { try SyncIdentity(connection).prepare(tables, assets) }
+    let device = try await magic.database.writeSeparately { connection in
+      try SyncIdentity(connection).prepare(tables, assets)
     }
     state = Mutex(State(device: device.id))
     magic.database.keyRange = device.keys

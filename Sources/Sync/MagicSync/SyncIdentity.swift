@@ -34,12 +34,10 @@ extension SyncedTables {
     self.init(names: names, naturalKeys: keys)
     let tables = self
     try await migrate(magic, migrations)
-    try await magic.database.withoutTransaction { connection in
-      try connection.transaction {
-        try magic.prepareTables(plans, connection)
-        for record in records { try connection.prepare(record) }
-        try tables.checkReferences(connection)
-      }
+    try await magic.database.writeSeparately { connection in
+      try magic.prepareTables(plans, connection)
+      for record in records { try connection.prepare(record) }
+      try tables.checkReferences(connection)
     }
   }
 

@@ -29,9 +29,7 @@ struct SyncPass {
   func write<Result: Sendable>(
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
-    try await database.withoutTransaction { connection in
-      try connection.transaction { try body(connection) }
-    }
+    try await database.writeSeparately(body)
   }
 
   func state() async throws -> SyncState { try await database.read { try SyncState($0) } }

@@ -41,8 +41,20 @@ final class StoreReference: Sendable {
       !magic.isReady($0) && tables.contains($0.table)
     }
     guard !plans.isEmpty else { return }
-    try await magic.database.withoutTransaction { connection in
-      try connection.transaction { try magic.prepareTables(plans, connection) }
+    try await magic.database.writeSeparately { try magic.prepareTables(plans, $0) }
+  }
+}
+
+extension Database {
+  /// Runs `body` in a transaction of its own.
+  ///
+  /// If group commit is enabled, `write` may run several closures in one transaction, and run them
+  /// again.
+  func writeSeparately<Result: Sendable>(
+    _ body: @escaping @Sendable (Connection) throws -> Result
+  ) async throws -> Result {
+    try await withoutTransaction { connection in
+      try connection.transaction { try body(connection) }
     }
   }
 }

@@ -73,9 +73,7 @@ extension Sync {
     guard last?.problems != problems else { return }
     let texts = problems.map(\.description)
     guard try await magic.database.read({ try SyncTables.problems($0) }) != texts else { return }
-    try await magic.database.withoutTransaction { connection in
-      try connection.transaction { try SyncTables.setProblems(texts, connection) }
-    }
+    try await magic.database.writeSeparately { try SyncTables.setProblems(texts, $0) }
   }
 
   /// Stores which tables are synced, the names, the retention, and whether the files are encrypted.
@@ -84,14 +82,12 @@ extension Sync {
   func storeChoice() async throws {
     let (tables, isEncrypted) = (tables, format.cipher != nil)
     let (name, deviceName, days) = (name, deviceName, limits.days)
-    try await magic.database.withoutTransaction { connection in
-      try connection.transaction {
-        try SyncTables.setEncryption(isEncrypted, connection)
-        try tables.store(connection)
-        try SyncTables.set("name", .text(name), connection)
-        try SyncTables.set("deviceName", .text(deviceName), connection)
-        try SyncTables.set("retention", .integer(days), connection)
-      }
+    try await magic.database.writeSeparately { connection in
+      try SyncTables.setEncryption(isEncrypted, connection)
+      try tables.store(connection)
+      try SyncTables.set("name", .text(name), connection)
+      try SyncTables.set("deviceName", .text(deviceName), connection)
+      try SyncTables.set("retention", .integer(days), connection)
     }
   }
 }
