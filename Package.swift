@@ -223,7 +223,7 @@ let package = Package(
     // Damages every value of the library's own tables and runs all calls that read them.
     .executableTarget(
       name: "DamageHelper",
-      dependencies: ["MagicData", "MagicHistory", "SQLiteHistory", "SQLitePortable"],
+      dependencies: ["MagicData", "MagicHistory", "MagicSync", "SQLiteHistory", "SQLitePortable"],
       path: "Tests/DamageHelper", swiftSettings: settings),
     .target(
       name: "UndoWorkload",

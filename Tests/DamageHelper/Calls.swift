@@ -1,6 +1,7 @@
 import Foundation
 import MagicData
 import MagicHistory
+import MagicSync
 import SQLiteHistory
 import SQLitePortable
 
@@ -8,6 +9,8 @@ import SQLitePortable
 struct Calls {
   let folder: String
   let marks: Marks
+  /// Whether only calls that read the tables of the sync are made.
+  let isSyncOnly: Bool
   /// A closure that receives the name of each call before it is made.
   let begin: (String) -> Void
 
@@ -22,18 +25,24 @@ struct Calls {
     }
   }
 
+  @discardableResult
   private func attempt<Result>(
     _ name: String, waitingFor body: () async throws -> Result
-  ) async {
+  ) async -> Result? {
     begin(name)
-    do { _ = try await body() } catch { report(error) }
+    do {
+      return try await body()
+    } catch {
+      report(error)
+      return nil
+    }
   }
 
   /// Reports an error of a type that no call may throw.
   private func report(_ error: any Error) {
     switch error {
     case is SQLiteError, is MagicError, is AssetError, is PatchError, is HistoryError, is DumpError,
-      is CodableStoreError, is RowDecodingError, is SchemaError:
+      is CodableStoreError, is RowDecodingError, is SchemaError, is SyncError:
       break
     default: printLine("strange \(type(of: error)): \(error)")
     }
@@ -43,14 +52,17 @@ struct Calls {
     guard let magic = attempt("open", { try MagicData(path: folder, minimumFileSize: 8) }) else {
       return
     }
-    read(magic)
-    await follow(magic)
-    write(magic)
-    attempt("open again") {
-      let other = try MagicData(path: folder, minimumFileSize: 8)
-      read(other)
-      try other.database.close()
+    if !isSyncOnly {
+      read(magic)
+      await follow(magic)
+      write(magic)
+      attempt("open again") {
+        let other = try MagicData(path: folder, minimumFileSize: 8)
+        read(other)
+        try other.database.close()
+      }
     }
+    await exchange(magic)
     attempt("close") { try magic.database.close() }
   }
 
@@ -146,6 +158,30 @@ struct Calls {
       try trail.prune(before: .distantFuture)
     }
     withExtendedLifetime(journal) {}
+  }
+
+  /// Exchanges changes with the other device of the fixture, twice.
+  private func exchange(_ magic: MagicData) async {
+    let folder = DirectorySyncFolder(path: "\(folder)/shared")
+    for number in 1...2 {
+      let made = await attempt("Sync", waitingFor: { try await sync(magic, through: folder) })
+      guard let sync = made else { continue }
+      await attempt("conflicts", waitingFor: { try await sync.conflicts() })
+      let devices = await attempt("devices", waitingFor: { try await sync.devices() })
+      await attempt("once", waitingFor: { try await sync.once() })
+      let conflicts = await attempt("new conflicts", waitingFor: { try await sync.conflicts() })
+      for conflict in conflicts ?? [] {
+        await attempt("restore", waitingFor: { try await sync.restore(conflict) })
+      }
+      await attempt(
+        "acknowledge", waitingFor: { try await sync.acknowledge((conflicts ?? []).reversed()) })
+      await attempt("update", waitingFor: { try await magic.update(Town("later \(number)")) })
+      await attempt("another once", waitingFor: { try await sync.once() })
+      for device in devices ?? [] {
+        await attempt("remove(device:)", waitingFor: { try await sync.remove(device: device.id) })
+      }
+      await attempt("last once", waitingFor: { try await sync.once() })
+    }
   }
 
   private func write(_ magic: MagicData) {

@@ -2,8 +2,9 @@ import MagicData
 
 /// A damage of a store: a value in a column of a table, or a damaged table.
 struct Damage: Sendable, CustomStringConvertible {
-  enum Place: String, CaseIterable, Sendable {
+  enum Place: Sendable {
     case everywhere, first, last
+    case row(Int)
   }
 
   enum Kind: Sendable {
@@ -63,12 +64,17 @@ extension Damage {
         guard rows > 0 || !table.hasPrefix("magicdata_") else {
           throw SQLiteError(.notFound, "\(table) has no row to damage")
         }
-        let places: [Place] = rows == 1 ? [.first] : Place.allCases
+        // The rows of this table have different meanings.
+        let allPlaces =
+          table == "magicdata_sync"
+          ? (0..<rows).map { Place.row($0) } : rows == 1 ? [.first] : [.everywhere, .first, .last]
         return columns.flatMap { column in
           values.flatMap { value -> [Damage] in
             number += 1
             if isShort, number % 3 != 0, !extremes.contains(value) { return [] }
-            let places = isShort ? [places[number / 3 % places.count]] : places
+            let places =
+              isShort && table != "magicdata_sync"
+              ? [allPlaces[number / 3 % allPlaces.count]] : allPlaces
             return places.map { Damage(table: table, kind: .value(column: column, sql: value, $0)) }
           }
         } + [.missing, .empty, .otherColumns].map { Damage(table: table, kind: $0) }
@@ -118,12 +124,20 @@ extension Damage {
       "SELECT name FROM pragma_table_info(\(table)) WHERE pk > 0 ORDER BY pk", as: String.self)
     if keys.isEmpty { keys = ["rowid"] }
     let key = SQL(identifiers: keys)
-    let ends = SQL(
-      joining: keys.map { place == .last ? "\(identifier: $0) DESC" : "\(identifier: $0)" },
-      separator: ", ")
+    func condition(_ direction: SQL, offset: Int = 0) -> SQL {
+      let order = SQL(joining: keys.map { "\(identifier: $0) \(direction)" }, separator: ", ")
+      return """
+        WHERE (\(key)) = (
+          SELECT \(key) FROM \(identifier: table) ORDER BY \(order) LIMIT 1 OFFSET \(offset))
+        """
+    }
     let condition: SQL =
-      place == .everywhere
-      ? "" : "WHERE (\(key)) = (SELECT \(key) FROM \(identifier: table) ORDER BY \(ends) LIMIT 1)"
+      switch place {
+      case .everywhere: ""
+      case .first: condition("ASC")
+      case .last: condition("DESC")
+      case .row(let offset): condition("ASC", offset: offset)
+      }
     do {
       return try connection.executeChange(
         "UPDATE \(identifier: table) SET \(identifier: column) = \(value) \(condition)"

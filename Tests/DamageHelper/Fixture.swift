@@ -1,6 +1,7 @@
 import Foundation
 import MagicData
 import MagicHistory
+import MagicSync
 import SQLiteHistory
 import SQLitePortable
 
@@ -67,9 +68,76 @@ struct Marks: Codable {
   var journal: [JournalMark]
 }
 
+/// A folder that can be read, but not written.
+struct FullFolder: SyncFolder {
+  private struct Full: Error {}
+  let folder: DirectorySyncFolder
+
+  func list() async throws -> [String] { try await folder.list() }
+  func read(_ name: String) async throws -> Data? { try await folder.read(name) }
+  func create(_ name: String, _ content: Data) async throws -> Bool { throw Full() }
+  func remove(_ name: String) async throws { throw Full() }
+}
+
+func sync(_ magic: MagicData, through folder: some SyncFolder) async throws -> Sync {
+  try await Sync(
+    magic, through: folder, objects: [Person.self, Town.self, Tag.self, Club.self],
+    records: [Reading.self], migrations: migrations)
+}
+
 /// Creates a store with a row in each of the library's own tables, and returns the marks of its
 /// journal.
-func makeStore(at path: String) throws -> Marks {
+func makeStore(at path: String) async throws -> Marks {
+  let marks = try makeUnsyncedStore(at: path)
+  try await syncStore(at: path)
+  // A deletion mark that a program without this library has left.
+  let database = try Database(path: "\(path)/default.sqlite3")
+  try await database.executeChange(
+    "INSERT INTO magicdata_asset_trash VALUES ('00000000000000000000000000000000.bin')")
+  try await database.close()
+  return marks
+}
+
+/// Syncs a store with another device, so that the tables of the sync have rows and the folder has
+/// changes that the store must merge with its own ones.
+private func syncStore(at path: String) async throws {
+  let folder = DirectorySyncFolder(path: "\(path)/shared")
+  let a = try await MagicData(path: path, minimumFileSize: 8)
+  let b = try await MagicData(path: "\(path) of another device", minimumFileSize: 8)
+  let syncA = try await sync(a, through: folder)
+  try await syncA.once()
+  let syncB = try await sync(b, through: folder)
+  for _ in 0..<2 {
+    try await syncB.once()
+    try await syncA.once()
+  }
+  /// Both devices insert a town with the same key and change others.
+  func change(_ number: Int) async throws {
+    for (magic, size) in [(a, number), (b, -number)] {
+      for town in try await magic.object(of: Town.self) {
+        town.size = size
+        try await magic.update(town)
+      }
+      let town = Town("new \(number)")
+      town.size = size
+      try await magic.update(town)
+    }
+  }
+  try await change(1)
+  try await syncA.once()
+  try await syncB.once()
+  try await syncA.once()
+  try await syncA.acknowledge(Array(try await syncA.conflicts().prefix(1)))
+  try await change(2)
+  try await syncB.once()
+  try await sync(a, through: FullFolder(folder: folder)).once()
+  try await change(3)
+  try await syncB.once()
+  try await a.database.close()
+  try await b.database.close()
+}
+
+private func makeUnsyncedStore(at path: String) throws -> Marks {
   let magic = try MagicData(path: path, minimumFileSize: 8)
   try magic.migrate(migrations)
   let journal = try magic.database.journal()
@@ -116,10 +184,5 @@ func makeStore(at path: String) throws -> Marks {
   try store.insert(item: "text")
   marks.append(try journal.mark())
   try magic.database.close()
-  // A deletion mark that a program without this library has left.
-  let database = try Database(path: "\(path)/default.sqlite3")
-  try database.executeChange(
-    "INSERT INTO magicdata_asset_trash VALUES ('00000000000000000000000000000000.bin')")
-  try database.close()
   return Marks(journal: marks)
 }

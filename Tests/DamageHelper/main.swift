@@ -17,7 +17,7 @@ let folder = arguments[1]
 let fixture = "\(folder)/fixture"
 let files = FileManager.default
 if !files.fileExists(atPath: "\(folder)/marks") {
-  let marks = try makeStore(at: fixture)
+  let marks = try await makeStore(at: fixture)
   try JSONEncoder().encode(marks).write(to: URL(filePath: "\(folder)/marks"))
 }
 let marks = try JSONDecoder().decode(
@@ -54,7 +54,7 @@ for index in stride(from: start, to: damages.count, by: step) {
   try database.close()
   if isMade {
     if let column = damage.column { printLine("made \(column.replacing(" ", with: "_"))") }
-    await Calls(folder: copy, marks: marks) {
+    await Calls(folder: copy, marks: marks, isSyncOnly: damage.table.hasPrefix("magicdata_sync")) {
       printLine("call \($0)")
       count.add(1, ordering: .relaxed)
     }.run()

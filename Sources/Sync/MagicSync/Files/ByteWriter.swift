@@ -40,6 +40,9 @@ struct ByteReader {
 
   mutating func number() throws(SQLiteError) -> Int64 { Int64(bitPattern: try cursor.varint()) }
 
+  /// Reads a number of a batch or the like, or a time.
+  mutating func ordinal() throws(SQLiteError) -> Int64 { try SyncNumber.checked(number()) }
+
   /// Reads the number of elements that follow. Each takes at least one byte.
   mutating func count() throws(SQLiteError) -> Int {
     let count = try cursor.varint()
@@ -71,7 +74,7 @@ struct ByteReader {
     var map: [String: Int64] = [:]
     for _ in 0..<(try count()) {
       let key = try text()
-      map[key] = try number()
+      map[key] = try ordinal()
     }
     return map
   }

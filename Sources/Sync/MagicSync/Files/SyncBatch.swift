@@ -62,18 +62,27 @@ struct SyncHead: Hashable, Sendable {
     self.level = level
   }
 
+  /// Reads a head from a table of this device.
+  ///
+  /// - Throws: `SQLiteError` with `ResultCode.corrupt` if it is damaged.
+  init(stored bytes: [UInt8]) throws(SQLiteError) {
+    do { try self.init(bytes) } catch {
+      throw SQLiteError(.corrupt, "a batch in the tables of the sync is corrupt")
+    }
+  }
+
   init(from reader: inout ByteReader) throws {
     group = try reader.text()
     origin = try reader.text()
     device = try reader.text()
     deviceName = try reader.text()
-    number = try reader.number()
-    clock = SyncTime(bits: try reader.number())
+    number = try reader.ordinal()
+    clock = SyncTime(bits: try reader.ordinal())
     vector = try reader.map()
     admitted = try reader.texts()
     removed = try reader.texts()
-    level = try reader.number()
-    guard clock >= .zero, clock <= .limit, number >= 0 else { throw SyncFileFault.damaged }
+    level = try reader.ordinal()
+    guard clock <= .limit else { throw SyncFileFault.damaged }
   }
 
   init(_ bytes: [UInt8]) throws {
@@ -120,7 +129,7 @@ struct SyncBatch: Sendable {
       var last = SyncTime.zero
       var base: [String: Int64] = [:]
       for _ in 0..<(try reader.count()) {
-        let time = SyncTime(bits: try reader.number())
+        let time = SyncTime(bits: try reader.ordinal())
         guard time > last, time <= head.clock else { throw SyncFileFault.damaged }
         last = time
         if try reader.number() == 1 { base = try reader.map() }

@@ -64,9 +64,9 @@ struct SyncSnapshot: Sendable {
       var peers: [SyncPeer] = []
       for _ in 0..<(try reader.count()) {
         let (device, name) = (try reader.text(), try reader.text())
-        let (received, clock) = (try reader.number(), SyncTime(bits: try reader.number()))
+        let (received, clock) = (try reader.ordinal(), SyncTime(bits: try reader.ordinal()))
         let head = try reader.content()
-        guard clock >= .zero, clock <= .limit else { throw SyncFileFault.damaged }
+        guard clock <= .limit else { throw SyncFileFault.damaged }
         peers.append(
           SyncPeer(
             device: device, name: name, received: received, clock: clock,
@@ -131,8 +131,8 @@ enum SyncSnapshotPart {
         var records: [SyncLog.Stored] = []
         for _ in 0..<(try reader.count()) {
           let id = EntryID(
-            time: SyncTime(bits: try reader.number()), device: try reader.text())
-          let (batch, base) = (try reader.number(), try reader.content())
+            time: SyncTime(bits: try reader.ordinal()), device: try reader.text())
+          let (batch, base) = (try reader.ordinal(), try reader.content())
           let rows = try reader.content()
           let effect = try reader.number() == 1 ? try reader.content() : nil
           records.append(

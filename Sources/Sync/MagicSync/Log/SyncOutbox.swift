@@ -85,7 +85,7 @@ struct SyncOutbox {
     let entries = try SyncLog.entries(
       where: "device = \(state.device) AND batch = \(number)", atMost: .max, connection)
     return SyncBatch(
-      head: try SyncHead(head), entries: try entries.map { try $0.entry() })
+      head: try SyncHead(stored: head), entries: try entries.map { try $0.entry() })
   }
 
   /// Marks the batches that the folder lacks, although a device needs them, as not written.

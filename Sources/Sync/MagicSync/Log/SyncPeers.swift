@@ -51,8 +51,9 @@ struct SyncPeers {
       """, as: String.self, String.self, Int64.self, Int64.self, [UInt8].self, Bool.self
     ).map { device, name, received, clock, head, isRemoved in
       SyncPeer(
-        device: device, name: name, received: received, clock: SyncTime(bits: clock),
-        head: head.isEmpty ? nil : try SyncHead(head), isRemoved: isRemoved)
+        device: device, name: name, received: try SyncNumber.checked(received),
+        clock: SyncTime(bits: try SyncNumber.checked(clock)),
+        head: head.isEmpty ? nil : try SyncHead(stored: head), isRemoved: isRemoved)
     }
   }
 
@@ -62,7 +63,7 @@ struct SyncPeers {
       try connection.rows(
         "SELECT device, received FROM main.magicdata_sync_device WHERE received > 0",
         as: String.self, Int64.self
-      ).map { ($0, $1) }, uniquingKeysWith: { $1 })
+      ).map { ($0, try SyncNumber.checked($1)) }, uniquingKeysWith: { $1 })
     vector[own] = lastBatch
     return vector
   }
@@ -93,7 +94,7 @@ struct SyncPeers {
       try connection.firstRow(
         "SELECT received FROM main.magicdata_sync_device WHERE device = \(head.device)",
         as: Int64.self)
-    guard head.number == (received ?? 0) + 1 else { return false }
+    guard head.number == (try SyncNumber.checked(received ?? 0)) + 1 else { return false }
     try connection.executeChange(
       """
       INSERT INTO main.magicdata_sync_device
@@ -159,7 +160,7 @@ enum SyncDays {
   }
 
   static func update(_ now: Date, _ connection: Connection) throws {
-    let day = Int64(exactly: (now.timeIntervalSince1970 / 86_400).rounded(.down)) ?? 0
+    let day = max(0, Int64(exactly: (now.timeIntervalSince1970 / 86_400).rounded(.down)) ?? 0)
     guard try SyncTables.number("day", connection) != day else { return }
     try SyncTables.set("day", .integer(day), connection)
     try SyncTables.set("dayCount", .integer(try count(connection) + 1), connection)

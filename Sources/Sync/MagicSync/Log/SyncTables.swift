@@ -52,8 +52,9 @@ enum SyncTables {
   static func alias(of key: Value, in table: String, _ connection: Connection) throws -> Value? {
     guard case .integer(var number) = key else { return nil }
     var found: Value?
+    var passed: Set<Int64> = []
     // The row that has taken the place of another one may have been replaced, too.
-    while found != key,
+    while passed.insert(number).inserted,
       let target = try connection.firstRow(
         """
         SELECT target FROM main.magicdata_sync_alias
@@ -66,13 +67,15 @@ enum SyncTables {
   }
 
   static func text(_ key: String, _ connection: Connection) throws -> String? {
-    guard case .text(let text)? = try value(key, connection) else { return nil }
+    guard let value = try value(key, connection) else { return nil }
+    guard case .text(let text) = value else { throw corrupt(key) }
     return text
   }
 
   static func number(_ key: String, _ connection: Connection) throws -> Int64? {
-    guard case .integer(let number)? = try value(key, connection) else { return nil }
-    return number
+    guard let value = try value(key, connection) else { return nil }
+    guard case .integer(let number) = value else { throw corrupt(key) }
+    return try SyncNumber.checked(number)
   }
 
   /// Returns the number of the last batch that this device knows, by device.
@@ -83,7 +86,8 @@ enum SyncTables {
   }
 
   static func content(_ key: String, _ connection: Connection) throws -> [UInt8]? {
-    guard case .blob(let content)? = try value(key, connection) else { return nil }
+    guard let value = try value(key, connection) else { return nil }
+    guard case .blob(let content) = value else { throw corrupt(key) }
     return content
   }
 
@@ -110,6 +114,10 @@ enum SyncTables {
 
   static func remove(_ key: String, _ connection: Connection) throws {
     try connection.executeChange("DELETE FROM main.magicdata_sync WHERE key = \(key)")
+  }
+
+  private static func corrupt(_ key: String) -> SQLiteError {
+    SQLiteError(.corrupt, "“\(key)” in the tables of the sync is corrupt")
   }
 
   private static func value(_ key: String, _ connection: Connection) throws -> Value? {
@@ -221,7 +229,8 @@ enum SyncLog {
   /// The holder of an entry's files. The numbers are odd and negative, so that they differ from
   /// those of a history's steps.
   private static func holder(_ number: Int64) -> AssetHolder {
-    AssetHolder(session: nil, number: -2 * number - 1)
+    // A damaged table may contain any number.
+    AssetHolder(session: nil, number: -2 &* number &- 1)
   }
 
   /// Deletes the entries that match a condition.
@@ -255,10 +264,13 @@ enum SyncLog {
 
   private static let columns: SQL = "time, device, batch, rows, effect, base"
 
-  private static func stored(_ statement: borrowing Statement) throws -> Stored {
-    Stored(
-      id: EntryID(
-        time: SyncTime(bits: statement.integer(at: 0)), device: try statement.text(at: 1)),
+  private static func stored(_ statement: borrowing Statement) throws(SQLiteError) -> Stored {
+    // A value of another type would be converted, and then not be found again.
+    guard case .integer(let time) = try statement.value(at: 0),
+      case .text(let device) = try statement.value(at: 1)
+    else { throw SQLiteError(.corrupt, "an entry in the log of the sync is corrupt") }
+    return Stored(
+      id: EntryID(time: SyncTime(bits: try SyncNumber.checked(time)), device: device),
       batch: statement.isNull(at: 2) ? nil : statement.integer(at: 2),
       rows: statement.blob(at: 3), effect: statement.isNull(at: 4) ? nil : statement.blob(at: 4),
       base: statement.blob(at: 5))

@@ -1,4 +1,5 @@
 import Essentials
+import SQLiteCore
 
 /// A hybrid logical time (Kulkarni et al., “Logical Physical Clocks”, 2014): the milliseconds since
 /// 1970 in the upper 48 bits, and a counter in the lower 16 bits.
@@ -11,8 +12,11 @@ struct SyncTime: Hashable, Comparable, Sendable {
   init(bits: Int64) { self.bits = bits }
 
   static let zero = SyncTime(bits: 0)
-  /// The latest time that a file may contain, in the year 5138. It leaves room to count on.
+  /// The latest time that a file may contain, in the year 5138.
   static let limit = SyncTime(bits: 100_000_000_000_000 << 16)
+  /// The latest time that a clock may show, in the year 3554. Devices whose clocks are wrong count
+  /// on from it without reaching ``limit``.
+  private static let lastWall = SyncTime(bits: 50_000_000_000_000 << 16)
 
   /// Returns the next time of a device.
   ///
@@ -21,7 +25,7 @@ struct SyncTime: Hashable, Comparable, Sendable {
   ///   - wall: The device's clock.
   init(after last: SyncTime, wall: Date = Date()) {
     let milliseconds = Int64(exactly: (wall.timeIntervalSince1970 * 1000).rounded(.down)) ?? 0
-    let now = min(max(0, milliseconds), SyncTime.limit.bits >> 16) << 16
+    let now = min(max(0, milliseconds), SyncTime.lastWall.bits >> 16) << 16
     bits = max(now, last.bits + 1)
   }
 
@@ -48,4 +52,17 @@ struct SyncEntry: Sendable {
   let base: [String: Int64]
   /// The encoded patch.
   let rows: [UInt8]
+}
+
+/// The numbers of batches, keys and days, and the times, in the tables and files of a sync.
+enum SyncNumber {
+  /// Returns a number that was read, which isn't negative and leaves room to count on.
+  ///
+  /// - Throws: `SQLiteError` with `ResultCode.corrupt` for any other number.
+  static func checked(_ number: Int64) throws(SQLiteError) -> Int64 {
+    guard (0...Int64.max - 1 << 33).contains(number) else {
+      throw SQLiteError(.corrupt, "a number in the tables of the sync is corrupt")
+    }
+    return number
+  }
 }
