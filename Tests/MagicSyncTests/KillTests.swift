@@ -5,7 +5,8 @@ import SyncWorkload
 import TestSupport
 import Testing
 
-/// Devices in processes that are killed, with a copier that makes faults between their folders.
+/// Devices in processes that are killed, with a copier that makes faults between their folders. The
+/// program of each device is replaced by newer ones with more migrations, at different times.
 ///
 /// `MAGICDATA_SYNC_EDITS` sets the number of edits of all processes, and `MAGICDATA_KILLS` the number
 /// of kills. The full run has 5 processes:
@@ -22,23 +23,26 @@ import Testing
   @Test(.timeLimit(.minutes(40)))
   func `killed devices lose nothing`() async throws {
     let stores = Self.edits == nil ? ["A", "B", "C"] : ["A", "B", "C", "D", "E"]
-    try await run(stores.map { ($0, $0) }, edits: Self.edits ?? 90, kills: Self.kills ?? 9)
+    try await run(
+      stores.map { ($0, $0) }, edits: Self.edits ?? 90, kills: Self.kills ?? 9, migrates: true)
   }
 
   @Test(.timeLimit(.minutes(40)))
   func `killed processes of one store lose nothing`() async throws {
     try await run(
       [("A", "A1"), ("A", "A2"), ("B", "B")], edits: (Self.edits ?? 300) / 5,
-      kills: (Self.kills ?? 30) / 5)
+      kills: (Self.kills ?? 30) / 5, migrates: false)
   }
 
   /// - Parameters:
   ///   - processes: The store and the name of each process.
   ///   - edits: The number of edits of all processes.
   ///   - kills: The number of kills of all processes.
+  ///   - migrates: Whether later programs know more migrations.
   private func run(
-    _ processes: [(store: String, name: String)], edits: Int, kills: Int
+    _ processes: [(store: String, name: String)], edits: Int, kills: Int, migrates: Bool
   ) async throws {
+    let lastLevel = migrates ? SyncVenue.migrations.count : 0
     let files = try TestFolder.inMemory()
     let stores = Set(processes.map(\.store)).sorted()
     let shared = stores.map { files.file("shared-\($0)") }
@@ -46,7 +50,7 @@ import Testing
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     }
     let copier = FolderCopier(shared, seed: 1)
-    try await settle(stores, in: files, copier) { _ in }
+    try await settle(stores, in: files, copier, level: 0) { _ in }
 
     copier.start()
     let start = ContinuousClock.now
@@ -56,14 +60,18 @@ import Testing
         let count = (kills + index) / processes.count
         group.addTask {
           var random = SplitMix64(seed: UInt64(index))
-          for _ in 0..<count {
+          var level = 0
+          for run in 0..<count {
+            // A killed migration is repeated, and some devices skip a version.
+            let next = run * (lastLevel + 1) / (count + 1) + Int.random(in: 0...1, using: &random)
+            level = max(level, min(lastLevel, next))
             let time = Int.random(in: 30...(Self.edits == nil ? 600 : 4_000), using: &random)
             let result = try await helper(
-              files, process, seed: random.next(), edits: share, milliseconds: time)
+              files, process, seed: random.next(), edits: share, milliseconds: time, level: level)
             #expect(result == -SIGKILL)
           }
           let result = try await helper(
-            files, process, seed: random.next(), edits: share, milliseconds: 0)
+            files, process, seed: random.next(), edits: share, milliseconds: 0, level: lastLevel)
           #expect(result == 0)
         }
       }
@@ -72,7 +80,7 @@ import Testing
     copier.stop()
 
     let journals = try processes.map { try SyncJournal(folder: files.path, device: $0.name) }
-    try await settle(stores, in: files, copier) { devices in
+    try await settle(stores, in: files, copier, level: lastLevel) { devices in
       let differences = try await SyncCheck.differences(devices.map(\.magic))
       #expect(differences == [])
       var committed: [SyncEdit] = []
@@ -97,12 +105,13 @@ import Testing
 
   /// Opens all stores, exchanges their changes until nothing is left, and calls `body`.
   private func settle(
-    _ stores: [String], in files: TestFolder, _ copier: FolderCopier,
+    _ stores: [String], in files: TestFolder, _ copier: FolderCopier, level: Int,
     _ body: ([SyncProcess]) async throws -> Void
   ) async throws {
     var devices: [SyncProcess] = []
     for store in stores {
-      devices.append(try await SyncProcess(folder: files.path, store: store, name: store))
+      devices.append(
+        try await SyncProcess(folder: files.path, store: store, name: store, level: level))
     }
     var quietRounds = 0
     var reports: [SyncReport] = []
@@ -127,12 +136,12 @@ import Testing
 /// - Returns: Its exit code, or its negative signal.
 private func helper(
   _ files: TestFolder, _ process: (store: String, name: String), seed: UInt64, edits: Int,
-  milliseconds: Int
+  milliseconds: Int, level: Int
 ) async throws -> Int32 {
   let helper = Process()
   helper.executableURL = try helperProgram("SyncHelper")
   helper.arguments = [
-    files.path, process.store, process.name, "\(seed)", "\(edits)", "\(milliseconds)",
+    files.path, process.store, process.name, "\(seed)", "\(edits)", "\(milliseconds)", "\(level)",
   ]
   return try await withCheckedThrowingContinuation { continuation in
     helper.terminationHandler = { helper in

@@ -316,6 +316,33 @@ private final class Device {
     }
   }
 
+  @Test func `a migration between writing a file and noting it makes no new device`() async throws {
+    let (a, b) = (try await device("a"), try await device("b"))
+    try await exchange(a, b)
+    let vis = V1.City("Vis")
+    (vis.mayor, vis.nickname, vis.population) = ("Ana", "the far one", 5)
+    try await a.magic.update(vis)
+    for isLost in [false, true] {
+      let identity = a.sync.device
+      try await a.sync.once()
+      // The process dies, or something deletes the file.
+      try await a.magic.database.executeChange("UPDATE magicdata_sync_batch SET isWritten = 0")
+      if isLost {
+        let folder = DirectorySyncFolder(path: files.file("shared"))
+        for name in try await folder.list() where name.hasPrefix("c-\(identity)") {
+          try await folder.remove(name)
+        }
+      }
+      try await a.open(3)
+      try await a.sync.once()
+      #expect(a.sync.device == identity)
+    }
+    try await exchange(a, b)
+    try await b.open(3)
+    try await check([a, b])
+    #expect(try await b.magic.object(of: V3.Town.self, primary: "Vis").leader == "Ana")
+  }
+
   @Test func `a new installation receives the changes of older devices`() async throws {
     let a = try await device("a")
     let vis = V1.City("Vis")

@@ -1,5 +1,6 @@
 // Edits a store and exchanges its changes, as one of several devices, until it has made a number of
-// edits or is killed: `SyncHelper <folder> <store> <device> <seed> <edits> <milliseconds>`.
+// edits or is killed: `SyncHelper <folder> <store> <device> <seed> <edits> <milliseconds> <level>`.
+// The level is the number of migrations that the program knows.
 //
 // The program writes each edit to its journal: `? <edit>` before the commit, and `! <number>` after
 // it. It kills itself after the milliseconds, unless they are 0.
@@ -9,9 +10,11 @@ import MagicSync
 import SyncWorkload
 
 let arguments = CommandLine.arguments
-guard arguments.count == 7, let seed = UInt64(arguments[4]), let count = Int(arguments[5]),
-  let time = Double(arguments[6])
-else { fatalError("usage: SyncHelper <folder> <store> <device> <seed> <edits> <milliseconds>") }
+guard arguments.count == 8, let seed = UInt64(arguments[4]), let count = Int(arguments[5]),
+  let time = Double(arguments[6]), let level = Int(arguments[7])
+else {
+  fatalError("usage: SyncHelper <folder> <store> <device> <seed> <edits> <milliseconds> <level>")
+}
 let (folder, store, device) = (arguments[1], arguments[2], arguments[3])
 let parent = getppid()
 if time > 0 {
@@ -26,8 +29,9 @@ if !FileManager.default.fileExists(atPath: path) { try Data().write(to: URL(file
 let journal = try FileHandle(forWritingTo: URL(filePath: path))
 try journal.seekToEnd()
 
-let process = try await SyncProcess(folder: folder, store: store, name: device)
-var editor = SyncEditor(seed: seed, device: device, after: try process.lastEdit(of: device))
+let process = try await SyncProcess(folder: folder, store: store, name: device, level: level)
+var editor = SyncEditor(
+  seed: seed, device: device, after: try process.lastEdit(of: device), level: level)
 while getppid() == parent, time > 0 || editor.number < count {
   if editor.number < count {
     let edit = try editor.edit(process.magic) { edit in

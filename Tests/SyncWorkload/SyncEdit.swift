@@ -17,7 +17,7 @@ package struct SyncDump: Equatable {
     let names = try connection.rows(
       """
       SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'
-        AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name <> 'Mark'
+        AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT IN ('Mark', 'Venue', 'Place')
         AND (name NOT LIKE 'magicdata\\_%' ESCAPE '\\' OR name = 'magicdata_asset')
       ORDER BY name
       """, as: String.self)

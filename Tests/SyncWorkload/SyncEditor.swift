@@ -15,12 +15,17 @@ package struct SyncEditor: Sendable {
   private var count = 0
   /// Whether to change assets.
   private let hasAssets: Bool
+  /// The number of migrations that the program knows, or nil if the store has no ``SyncVenue``.
+  private let level: Int?
 
-  package init(seed: UInt64, device: String, after number: Int = 0, hasAssets: Bool = true) {
+  package init(
+    seed: UInt64, device: String, after number: Int = 0, hasAssets: Bool = true, level: Int? = nil
+  ) {
     random = SplitMix64(seed: seed)
     self.device = device
     self.number = number
     self.hasAssets = hasAssets
+    self.level = level
   }
 
   package mutating func pick(_ range: Range<Int>) -> Int { .random(in: range, using: &random) }
@@ -59,6 +64,10 @@ package struct SyncEditor: Sendable {
           (try SyncEdit.seen(connection), try SyncDump(connection))
         }
         for _ in 0..<[1, 1, 1, 2, 3][pick(0..<5)] { try change(magic) }
+        if let level {
+          let (number, text) = (pick(0..<30), unique())
+          try magic.database.write { try SyncVenue.change(level, number, text, $0) }
+        }
         let made = try magic.database.write { connection in
           try connection.executeChange("INSERT INTO Mark VALUES (\(device), \(number))")
           return SyncEdit(

@@ -11,13 +11,15 @@ package struct SyncProcess: Sendable {
   ///   - folder: The folder of the whole test.
   ///   - store: The name of the store, and of the folder through which it is synced.
   ///   - name: The name of the device.
-  package init(folder: String, store: String, name: String) async throws {
+  ///   - level: The number of migrations that the program knows.
+  package init(folder: String, store: String, name: String, level: Int) async throws {
     magic = try await MagicData(path: "\(folder)/store-\(store)")
     magic.assets.minimumFileSize = 20
     try SyncModels.prepareTables(magic)
     sync = try await Sync(
       magic, through: .folder("\(folder)/shared-\(store)"), objects: SyncModels.objects,
-      records: SyncModels.records, deviceName: name)
+      records: SyncModels.records + [SyncVenue.type(level)],
+      migrations: Array(SyncVenue.migrations.prefix(level)), deviceName: name)
   }
 
   /// Returns the number of the last edit of a process that the store contains.

@@ -162,8 +162,9 @@ extension SyncPass {
       }
       let name = SyncFileName.batch(device: batch.head.device, number: number)
       if try await !sync.folder.create(name.text, try sync.format.seal(batch.bytes, as: name)),
-        let present = try await read(name, as: { bytes throws(SyncFileFault) in bytes }),
-        present.content != batch.bytes
+        let present = try await read(
+          name, as: { bytes throws(SyncFileFault) in try SyncBatch(bytes) }),
+        !present.content.isSame(as: batch)
       {
         // Another copy of this store has written it.
         try await write { try SyncTables.set("isCopy", .integer(1), $0) }

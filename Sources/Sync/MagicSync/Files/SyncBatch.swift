@@ -21,7 +21,7 @@ struct SyncHead: Hashable, Sendable {
   /// All devices that were removed, as far as this one knows.
   let removed: [String]
   /// The number of migrations that the device had run. The rows have the resulting schema.
-  let level: Int64
+  var level: Int64
 
   /// The number of batches that the device had applied.
   var batchCount: Int64 { vector.values.reduce(0, &+) }
@@ -110,6 +110,14 @@ struct SyncBatch: Sendable {
       writer.append(entry.rows)
     }
     return writer.bytes
+  }
+
+  /// Returns whether the other batch has the same entries, perhaps in the schema before or after a
+  /// migration.
+  func isSame(as other: SyncBatch) -> Bool {
+    var head = head
+    head.level = other.head.level
+    return head == other.head && entries.map(\.id) == other.entries.map(\.id)
   }
 
   init(head: SyncHead, entries: [SyncEntry]) {

@@ -227,6 +227,7 @@ extension SchemaFit {
     guard isKnown == nil else { return nil }
     let fit = try SchemaFit(from: storedLevel(connection), tables, connection)
     try fit.convertLog()
+    try fit.convertBatches()
     try fit.convertNames()
     try fit.convertChoice()
     if fit.level < fit.ownLevel, let assets { try fit.recordChanges(assets) }
@@ -300,6 +301,19 @@ extension SchemaFit {
           WHERE time = \(entry.id.time.bits) AND device = \(entry.id.device)
           """)
       }
+    }
+  }
+
+  /// Gives the batches, which may have to be written again, the level of their entries.
+  private func convertBatches() throws {
+    guard level != ownLevel else { return }
+    for (number, bytes) in try connection.rows(
+      "SELECT number, head FROM main.magicdata_sync_batch", as: Int64.self, [UInt8].self)
+    {
+      var head = try SyncHead(stored: bytes)
+      head.level = ownLevel
+      try connection.executeChange(
+        "UPDATE main.magicdata_sync_batch SET head = \(head.bytes) WHERE number = \(number)")
     }
   }
 
