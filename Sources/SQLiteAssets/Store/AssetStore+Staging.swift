@@ -329,15 +329,24 @@ public final class StagedAsset: Sendable {
 }
 
 /// A writer for content that arrives in pieces, on varying threads.
-final class StreamWriter: Sendable {
+package final class StreamWriter: Sendable {
   private let pendingFolder: PendingFolder
   private let writer: Mutex<ContentWriter?>
 
-  init(_ store: AssetStore, extension fileExtension: String?) throws(AssetError) {
+  /// - Parameters:
+  ///   - store: The store to whose folder the content is written.
+  ///   - fileExtension: The file name extension; nil or empty for none.
+  ///   - minimumFileSize: The size in bytes from which the content is stored in a file; nil for the
+  ///     store's setting.
+  /// - Throws: ``AssetError`` if the extension is invalid.
+  package init(
+    _ store: AssetStore, extension fileExtension: String? = nil, minimumFileSize: Int? = nil
+  ) throws(AssetError) {
     pendingFolder = store.pendingFolder
     let name = try AssetFileName(extension: fileExtension)
     writer = Mutex(
-      ContentWriter(name, store.pendingFolder, minimumFileSize: store.minimumFileSize))
+      ContentWriter(
+        name, store.pendingFolder, minimumFileSize: minimumFileSize ?? store.minimumFileSize))
   }
 
   deinit { abandon() }
@@ -346,28 +355,30 @@ final class StreamWriter: Sendable {
   ///
   /// The task calls it explicitly, because a thread that has run a closure for the task may release
   /// the closure, and this writer with it, after the task has resumed.
-  func abandon() {
+  package func abandon() {
     writer.withLock { writer in
       writer?.abandon()
       writer = nil
     }
   }
 
-  func write(_ bytes: [UInt8]) throws {
+  package func write(_ bytes: [UInt8]) throws {
     try writer.withLock { try $0?.write(bytes) }
   }
 
   /// Completes the content, makes it durable, and returns it as staged content.
   ///
+  /// - Parameter isKept: Whether the content can be put and read again after it was put. If true,
+  ///   the staged content keeps a file open.
   /// - Throws: ``AssetError`` if the content can't be written; `CancellationError` if the stream
   ///   was already finished.
-  func finish() throws -> StagedAsset {
+  package func finish(isKept: Bool = true) throws -> StagedAsset {
     let content = try writer.withLock { writer throws(AssetError) in
       let content = try writer?.finish(syncing: true)
       writer = nil
       return content
     }
     guard let content else { throw CancellationError() }
-    return try StagedAsset(content, pendingFolder)
+    return try StagedAsset(content, pendingFolder, isKept: isKept)
   }
 }

@@ -111,6 +111,26 @@ package final class ReceivedAssets: Sendable {
     }
   }
 
+  /// Creates an instance that has received nothing yet. ``receive(_:as:)`` adds files.
+  package init(to store: AssetStore) {
+    self.store = store
+    path = nil
+    contents = Mutex([:])
+  }
+
+  /// Returns whether a file was received and no row has adopted it yet.
+  package func has(_ name: AssetFileName) -> Bool { contents.withLock { $0[name] != nil } }
+
+  /// Adds a file that was staged in the store.
+  ///
+  /// - Parameters:
+  ///   - staged: The content, which was staged with a minimum file size of 0.
+  ///   - name: The name that the rows contain.
+  package func receive(_ staged: StagedAsset, as name: AssetFileName) throws(AssetError) {
+    guard let content = try staged.take(for: store.pendingFolder, extension: nil) else { return }
+    contents.withLock { $0[name] = content }
+  }
+
   deinit {
     for content in contents.withLock({ $0.values }) { store.pendingFolder.abandon(content.file) }
   }

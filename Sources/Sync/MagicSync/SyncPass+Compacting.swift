@@ -64,15 +64,14 @@ extension SyncPass {
       try SyncTables.set("lastSnapshot", .integer(number), connection)
       return number
     }
-    let download = SyncDownload()
-    try download.makeFolder()
+    let download = SyncDownload(assets)
     let (group, deviceName, device) = (sync.name, sync.deviceName, sync.device)
     let (tables, limits) = (sync.tables, sync.limits)
     for _ in 0..<8 {
       // Everything that the snapshot contains must be in batches.
       try await send()
-      let writer = SyncSnapshotWriter(path: download.path, partSize: limits.partSize)
-      let written = try await database.read { connection -> (SyncSnapshot, [AssetFile])? in
+      let writer = SyncSnapshotWriter(download: download, partSize: limits.partSize)
+      let written = try await database.read { connection -> SyncSnapshotWriter.Result? in
         let state = try SyncState(connection)
         guard state.device == device,
           try connection.firstRow(
@@ -83,15 +82,14 @@ extension SyncPass {
         else { return nil }
         return try writer.write(number, group: group, deviceName: deviceName, tables, connection)
       }
-      guard let (snapshot, contents) = written else { continue }
+      guard let (snapshot, parts, contents) = written else { continue }
       try await send()
       for asset in contents { try await send(asset) }
       let name = SyncFileName.snapshot(device: device, number: number)
-      for part in 0..<snapshot.partCount {
+      for (part, staged) in parts.enumerated() {
         try Task.checkCancellation()
-        sync.report(.sending(done: part, total: snapshot.partCount))
-        let bytes = [UInt8](
-          try Data(contentsOf: URL(filePath: "\(download.path)/part-\(part)")))
+        sync.report(.sending(done: part, total: parts.count))
+        let bytes = try await staged.readAll()
         let file = name.part(part)
         _ = try await sync.folder.create(file.text, try sync.format.seal(bytes, as: file))
         files.insert(file)
@@ -154,23 +152,22 @@ extension SyncPass {
   }
 }
 
-/// Writes the parts of a snapshot to a folder of this device.
+/// Writes the parts of a snapshot to files of this store.
 struct SyncSnapshotWriter {
-  let path: String
+  /// The snapshot, its parts, and the assets whose contents it needs.
+  typealias Result = (snapshot: SyncSnapshot, parts: [StagedAsset], contents: [AssetFile])
+
+  let download: SyncDownload
   let partSize: Int
 
-  /// - Returns: The snapshot, and the assets whose contents it needs.
   func write(
     _ number: Int64, group: String, deviceName: String, _ tables: SyncedTables,
     _ connection: Connection
-  ) throws -> (SyncSnapshot, [AssetFile]) {
+  ) throws -> Result {
     var contents: Set<AssetFile> = []
-    var (count, size) = (0, 0)
+    var parts: [StagedAsset] = []
     func append(_ part: SyncSnapshotPart) throws {
-      let bytes = try part.content()
-      try Data(bytes).write(to: URL(filePath: "\(path)/part-\(count)"))
-      count += 1
-      size += bytes.count
+      parts.append(try download.stage(part.content()))
     }
     try SyncContent(connection, tables).forEachPatch(atMost: partSize) { patch in
       contents.formUnion(patch.addedAssets)
@@ -193,8 +190,8 @@ struct SyncSnapshotWriter {
     ).map { [$0, $1, $2, $3, $4, $5] }
     let snapshot = SyncSnapshot(
       head: head, hadContent: try SyncTables.hadContent(connection), peers: try peers.all(),
-      conflicts: try SyncConflict.openRows(connection), aliases: aliases, partCount: count,
-      byteCount: size)
-    return (snapshot, Array(contents))
+      conflicts: try SyncConflict.openRows(connection), aliases: aliases, partCount: parts.count,
+      byteCount: parts.reduce(0) { $0 + $1.size })
+    return (snapshot, parts, Array(contents))
   }
 }

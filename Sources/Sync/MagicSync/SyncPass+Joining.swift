@@ -163,13 +163,13 @@ extension SyncPass {
   private mutating func begin(
     with snapshot: SyncSnapshot, keeping kept: Kept, renewing renews: Bool
   ) async throws -> Bool {
-    let download = SyncDownload()
-    try download.makeFolder()
+    let download = SyncDownload(assets)
+    var parts: [StagedAsset] = []
     let name = SyncFileName.snapshot(device: snapshot.head.device, number: snapshot.head.number)
     var keys: Set<Value> = []
     for part in 0..<snapshot.partCount {
       sync.report(.receiving(done: part, total: snapshot.partCount))
-      let (tables, path) = (sync.tables, "\(download.path)/part-\(part)")
+      let tables = sync.tables
       guard
         let (bytes, _) = try await read(
           name.part(part), as: { bytes throws(SyncFileFault) in bytes })
@@ -187,13 +187,10 @@ extension SyncPass {
           try await database.read({ try tables.missing(for: patches, from: level, $0) }) == nil
         else { return false }
       }
-      try Data(bytes).write(to: URL(filePath: path))
+      parts.append(try await assets.work { try download.stage(bytes) })
     }
     let (tables, assets, device) = (sync.tables, assets, sync.device)
-    let names = try download.names()
-    let received = try await assets.work {
-      try ReceivedAssets(names, from: download.path, to: assets)
-    }
+    let (received, allParts) = (download.assets, parts)
     sync.report(.applying)
     let allKeys = keys
     let identity = try await write { connection in
@@ -203,11 +200,10 @@ extension SyncPass {
       let start = SyncStart(connection, tables, assets)
       try received.adopted(allKeys, in: connection) {
         try SyncRecorder.applying(connection) {
-          try start.begin(with: snapshot, download.path, keeping: kept, renewing: renews)
+          try start.begin(with: snapshot, allParts, keeping: kept, renewing: renews)
         }
       }
       try SyncConflict.holdFiles(assets, connection, received)
-      withExtendedLifetime(download) {}
       return try SyncIdentity(connection).current()
     }
     sync.use(identity)
@@ -228,7 +224,7 @@ struct SyncStart {
   }
 
   func begin(
-    with snapshot: SyncSnapshot, _ path: String, keeping kept: SyncPass.Kept,
+    with snapshot: SyncSnapshot, _ parts: [StagedAsset], keeping kept: SyncPass.Kept,
     renewing renews: Bool
   ) throws {
     try SchemaFit.noticeMigrations(tables, assets, connection)
@@ -270,9 +266,8 @@ struct SyncStart {
     try SyncTables.set("origin", .text(snapshot.head.origin), connection)
     try SyncTables.setHadContent(snapshot.hadContent, connection)
     try SyncClock.advance(to: snapshot.head.clock, connection)
-    for part in 0..<snapshot.partCount {
-      let bytes = [UInt8](try Data(contentsOf: URL(filePath: "\(path)/part-\(part)")))
-      switch try SyncSnapshotPart(bytes) {
+    for part in parts {
+      switch try SyncSnapshotPart(part.readAll()) {
       case .rows(let patch):
         _ = try HistoryRecording.apply(fit.fit(patch), connection, checksForeignKeys: false, nil)
       case .log(let records):

@@ -129,7 +129,7 @@ struct SyncPass {
     guard !added.isEmpty else { return true }
     let assets = assets
     let missing = try await database.read { connection in
-      try added.filter { try !assets.has($0.name, in: connection) }
+      try added.filter { try !assets.has($0.name.text, in: connection) }
     }
     guard let lost = try await download.fetch(missing, from: sync.folder, sync.format) else {
       return true
@@ -187,7 +187,7 @@ extension SyncPass {
     if files.hasAsset(digest, partCount: count) { return }
     let assets = assets
     let opened = try await assets.work {
-      try assets.open(file: asset.name, of: asset.id, size: asset.size, sha256: asset.sha256)
+      try assets.open(file: asset.name.text, of: asset.id, size: asset.size, sha256: asset.sha256)
     }
     guard let reader = opened else { return }
     for part in 0..<count {
@@ -220,7 +220,7 @@ extension SyncPass {
     let total = numbers.values.reduce(0) { $0 + $1.count }
     var done = 0
     var waiting: [String: ReadBatch] = [:]
-    let download = SyncDownload()
+    let download = SyncDownload(assets)
     while true {
       let (received, removed) = try await database.read { connection in
         (try SyncPeers(connection).vector(of: device, 0), try SyncPeers(connection).removed())
@@ -334,10 +334,7 @@ extension SyncPass {
   private func write(_ batches: [ReadBatch], _ download: SyncDownload) async throws {
     let (tables, assets, device) = (sync.tables, assets, sync.device)
     let all = batches.flatMap(\.patches)
-    let names = try download.names()
-    let received = try await assets.work {
-      try ReceivedAssets(names, from: download.path, to: assets)
-    }
+    let received = download.assets
     let rows = all.map(\.assetRows)
     let keys = rows.reduce(into: Set<Value>()) { $0.formUnion($1.keys) }
     let oldFiles = rows.reduce(into: Set<String>()) { $0.formUnion($1.oldFiles) }
@@ -366,7 +363,6 @@ extension SyncPass {
       }
       try assets.markUnreferenced(oldFiles, in: connection)
       try SyncConflict.holdFiles(assets, connection, received)
-      withExtendedLifetime(download) {}
     }
   }
 }

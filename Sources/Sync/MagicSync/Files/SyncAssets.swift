@@ -1,4 +1,3 @@
-import Foundation
 import MagicHistory
 import SQLiteAssets
 import SQLiteCore
@@ -10,7 +9,7 @@ struct AssetFile: Hashable, Sendable {
   let sha256: AssetDigest
   let size: Int
   /// The name of the file in the stores.
-  let name: String
+  let name: AssetFileName
 }
 
 extension Patch {
@@ -30,7 +29,7 @@ extension Patch {
       else { continue }
       for row in table.rows {
         let values = side(row)
-        guard case .text(let name)?? = values[file] as Value??,
+        guard case .text(let text)?? = values[file] as Value??, let name = AssetFileName(text),
           case .integer(let count)?? = values[size] as Value??,
           case .blob(let bytes)?? = values[digest] as Value??,
           case .text(let key)? = table.key(of: row).values.first, let id = AssetID(key),
@@ -73,30 +72,24 @@ extension SyncedTables {
   }
 }
 
-/// The contents of assets that were read from the folder, in a temporary folder that is created when
-/// it is needed, and deleted with this instance.
+/// Contents that were read from the folder, in files of the store that no row references yet. They
+/// are removed with this instance. If the process dies before, the next opening of the store removes
+/// them.
 final class SyncDownload: Sendable {
-  let path: String
+  /// The files of assets.
+  let assets: ReceivedAssets
+  private let store: AssetStore
 
-  init() {
-    path =
-      FileManager.default.temporaryDirectory.appending(
-        path: "magicdata-sync-\(UUID().uuidString)"
-      ).path
+  init(_ store: AssetStore) {
+    self.store = store
+    assets = ReceivedAssets(to: store)
   }
 
-  /// Creates the temporary folder if it doesn't exist.
-  func makeFolder() throws {
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-  }
-
-  deinit { try? FileManager.default.removeItem(atPath: path) }
-
-  /// Returns the names of the files that were read completely.
-  func names() throws -> Set<String> {
-    guard FileManager.default.fileExists(atPath: path) else { return [] }
-    let names = try FileManager.default.contentsOfDirectory(atPath: path)
-    return Set(names.filter { !$0.hasSuffix(".part") })
+  /// Writes a part of a snapshot to a file.
+  func stage(_ bytes: [UInt8]) throws -> StagedAsset {
+    let writer = try StreamWriter(store, minimumFileSize: 0)
+    try writer.write(bytes)
+    return try writer.finish(isKept: false)
   }
 
   /// Reads the contents of assets.
@@ -105,7 +98,7 @@ final class SyncDownload: Sendable {
   func fetch(
     _ assets: [AssetFile], from folder: any SyncFolder, _ format: SyncFileFormat
   ) async throws -> AssetFile? {
-    for asset in assets {
+    for asset in assets where !self.assets.has(asset.name) {
       let isComplete = try await fetch(asset, from: folder, format)
       if !isComplete { return asset }
     }
@@ -118,28 +111,27 @@ final class SyncDownload: Sendable {
   private func fetch(
     _ asset: AssetFile, from folder: any SyncFolder, _ format: SyncFileFormat
   ) async throws -> Bool {
-    let file = "\(path)/\(asset.name)"
-    if FileManager.default.fileExists(atPath: file) { return true }
-    try makeFolder()
-    _ = FileManager.default.createFile(atPath: "\(file).part", contents: nil)
-    let output = try FileHandle(forWritingTo: URL(filePath: "\(file).part"))
-    var hash = SHA256()
+    let (received, name) = (assets, asset.name)
+    let writer = try StreamWriter(store, minimumFileSize: 0)
+    defer { writer.abandon() }
     var size = 0
     var part = 0
     repeat {
       let name = SyncFileName.asset(digest: asset.sha256.description, part: part)
       let content = try await folder.read(name.text)
       let bytes = content.flatMap { try? format.open($0, as: name) } ?? []
-      if bytes.isEmpty, asset.size > 0 || content == nil { break }
-      hash.update(bytes)
+      if bytes.isEmpty, asset.size > 0 || content == nil { return false }
       size += bytes.count
-      try output.write(contentsOf: Data(bytes))
+      try await store.work { try writer.write(bytes) }
       part += 1
     } while size < asset.size
-    try output.close()
-    guard part > 0, size == asset.size, hash.finalize() == asset.sha256 else { return false }
-    try FileManager.default.moveItem(atPath: "\(file).part", toPath: file)
-    return true
+    guard size == asset.size else { return false }
+    return try await store.work {
+      let staged = try writer.finish(isKept: false)
+      guard staged.sha256 == asset.sha256 else { return false }
+      try received.receive(staged, as: name)
+      return true
+    }
   }
 }
 
