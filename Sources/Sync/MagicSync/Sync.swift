@@ -42,6 +42,7 @@ public final class Sync: Sendable {
   private struct State {
     var device: String
     var snapshots: [SyncFileName: SyncSnapshot] = [:]
+    var assets: Set<Int>?
     var status = SyncStatus.idle
     var lastReport: SyncReport?
     var listeners: [Int: AsyncStream<SyncStatus>.Continuation] = [:]
@@ -135,6 +136,15 @@ public final class Sync: Sendable {
       // Each device has one or two.
       if state.snapshots.count >= 64 { state.snapshots = [:] }
       state.snapshots[name] = snapshot
+    }
+  }
+
+  /// Returns whether assets have disappeared from the folder since the last call.
+  func haveAssetsDisappeared(from files: SyncListing) -> Bool {
+    let present = files.assetHashes
+    return state.withLock { state in
+      defer { state.assets = present }
+      return state.assets.map { !$0.isSubset(of: present) } ?? true
     }
   }
 

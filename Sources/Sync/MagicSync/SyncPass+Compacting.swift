@@ -16,6 +16,7 @@ extension SyncPass {
       try stability.truncate(assets, connection)
       return (try SyncState(connection), stability)
     }
+    try await restoreAssets()
     var best = try await bestSnapshot(of: state.origin)
     if try await needsSnapshot(best?.snapshot, stability), let new = try await writeSnapshot() {
       try await removeAssets()
@@ -137,10 +138,32 @@ extension SyncPass {
     for name in old { try await sync.folder.remove(name.text) }
   }
 
+  /// Writes the contents of assets again that the folder has lost. Devices that began the sync
+  /// independently may have deleted them before they knew this one.
+  private mutating func restoreAssets() async throws {
+    guard sync.haveAssetsDisappeared(from: files) else { return }
+    let (tables, files) = (sync.tables, files)
+    let lost = try await database.read { connection in
+      var lost: [AssetFile] = []
+      try SyncContent(connection, tables).forEachAsset { asset in
+        let count = SyncPass.partCount(ofAssetWithSize: asset.size)
+        if !files.hasAsset(asset.sha256.description, partCount: count) { lost.append(asset) }
+      }
+      return lost
+    }
+    for asset in lost { try await send(asset) }
+  }
+
   /// Deletes the contents of assets that nothing in this store needs. If another device needs one,
   /// it writes it again.
   private mutating func removeAssets() async throws {
-    let tables = sync.tables
+    let (tables, device) = (sync.tables, sync.device)
+    // A batch that this device can't apply yet, or that belongs to a sync that another device has
+    // begun, may need any asset.
+    let received = try await database.read { try SyncPeers($0).vector(of: device, .max) }
+    guard files.batches.allSatisfy({ $0.value.max() ?? 0 <= received[$0.key, default: 0] }) else {
+      return
+    }
     let needed = try await database.read { connection in
       try SyncContent(connection, tables).neededAssets()
     }

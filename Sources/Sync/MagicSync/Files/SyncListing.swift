@@ -20,8 +20,10 @@ struct SyncListing {
     }
   }
 
-  /// Returns the size in bytes of an asset as far as its parts are known: whether all of them are
-  /// present.
+  /// The hash values of the digests of all assets.
+  var assetHashes: Set<Int> { Set(assets.keys.lazy.map(\.hashValue)) }
+
+  /// Returns whether all parts of an asset are present.
   func hasAsset(_ digest: String, partCount: Int) -> Bool {
     guard let parts = assets[digest] else { return false }
     return (0..<partCount).allSatisfy(parts.contains)

@@ -43,6 +43,24 @@ struct SyncContent {
     return "id IN (\(SQL(joining: columns, separator: " UNION ALL ")))"
   }
 
+  /// Calls `body` with the synced assets whose contents are in files.
+  func forEachAsset(_ body: (AssetFile) throws -> Void) throws {
+    guard let table = try SyncSchema(connection, tables).table("magicdata_asset") else { return }
+    var statement = try connection.statement(
+      """
+      SELECT id, sha256, size, file FROM main.magicdata_asset
+      WHERE content IS NULL AND \(try condition(table))
+      """)
+    while try statement.step() {
+      guard let id = AssetID(try statement.text(at: 0)),
+        let sha256 = AssetDigest(bytes: statement.blob(at: 1)),
+        let size = Int(exactly: statement.integer(at: 2)), size >= 0,
+        let name = AssetFileName(try statement.text(at: 3))
+      else { continue }
+      try body(AssetFile(id: id, sha256: sha256, size: size, name: name))
+    }
+  }
+
   /// Returns the digests of the assets whose contents this store or its sync may need.
   func neededAssets() throws -> Set<String> {
     var needed = Set(
