@@ -7,6 +7,26 @@ import Synchronization
 import TestSupport
 import Testing
 
+private struct Flag: MagicObject {
+  @PrimaryMagicValue var name: String
+  @MagicValue var cloth: MagicAsset<Data>
+  init() {}
+  init(_ name: String) {
+    self.name = name
+    cloth = MagicAsset(value: Data(repeating: 1, count: 100_000))
+  }
+}
+
+private struct Mast: MagicObject {
+  @PrimaryMagicValue var name: String
+  @MagicValue var flag: Flag
+  init() {}
+  init(_ name: String, _ flag: Flag) {
+    self.name = name
+    self.flag = flag
+  }
+}
+
 /// A new device begins with a snapshot, and files that no device needs are deleted.
 @Suite struct SnapshotTests {
   let files: TestFolder
@@ -117,6 +137,42 @@ import Testing
     try await settle([first, second])
     #expect(try await a.fetch(Island.all).count == 4)
     try await expectEqual([a, b])
+  }
+
+  @Test func `a new device gets the content of a removed object that an earlier change requires`()
+    async throws
+  {
+    var limits = SyncLimits()
+    limits.batchesPerSnapshot = 1
+    func device(_ name: String) async throws -> (MagicData, Sync) {
+      let magic = try await MagicData(path: "\(files.path)/\(name)")
+      return (
+        magic,
+        try await Sync(
+          magic, through: .folder(shared), objects: [Flag.self, Mast.self], limits: limits)
+      )
+    }
+    let (a, first) = try await device("a")
+    let (b, second) = try await device("b")
+    try await a.update(Flag("red"))
+    try await settle([first, second])
+    try await b.update(Mast("first", try await b.object(of: Flag.self, primary: "red")))
+    // The clock, which counts milliseconds, advances.
+    let start = Date()
+    while Date().timeIntervalSince(start) < 0.002 {}
+    try await a.remove(try await a.object(of: Flag.self, primary: "red"))
+    try await first.once()
+    // C gets a snapshot without the flag, and then B's earlier change, which keeps the flag.
+    let (c, third) = try await device("c")
+    try await settle([first, third])
+    #expect(try await c.count(of: Flag.self) == 0)
+    try await settle([second, first, third])
+    for magic in [a, b, c] {
+      let flag = try await magic.object(of: Flag.self, primary: "red")
+      #expect(try await flag.cloth.get()?.count == 100_000)
+      #expect(try await magic.assets.verify() == [])
+    }
+    try await expectEqual([a, b, c])
   }
 
   @Test func `two devices that begin at the same time become one sync`() async throws {

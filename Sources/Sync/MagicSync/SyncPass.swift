@@ -340,11 +340,16 @@ extension SyncPass {
     let oldFiles = rows.reduce(into: Set<String>()) { $0.formUnion($1.oldFiles) }
     try await write { connection in
       guard try SyncState(connection).device == device else { return }
+      let wasAdmitted = try SyncState(connection).isAdmitted
+      // Applying later entries again can insert rows that they had deleted.
+      let first = batches.compactMap(\.batch.entries.first?.id).min()
+      let keys =
+        wasAdmitted && first == nil
+        ? keys : try SyncLog.assetKeys(from: wasAdmitted ? first : nil, connection).union(keys)
       try received.adopted(keys, in: connection) {
         try SyncRecorder.applying(connection) {
           try SchemaFit.noticeMigrations(tables, assets, connection)
           let replay = Replay(connection: connection, tables: tables, assets: assets)
-          let wasAdmitted = try SyncState(connection).isAdmitted
           for (batch, patches) in batches.map({ ($0.batch, $0.patches) }) {
             guard try SyncPeers(connection).receive(batch, own: device) else { continue }
             try SyncClock.advance(to: batch.head.clock, connection)

@@ -276,6 +276,28 @@ enum SyncLog {
       base: statement.blob(at: 5))
   }
 
+  /// Returns the keys of the rows of assets that entries have changed.
+  ///
+  /// - Parameters:
+  ///   - first: The position from which entries count, or nil for all entries.
+  ///   - connection: The connection.
+  static func assetKeys(from first: EntryID?, _ connection: Connection) throws -> Set<Value> {
+    let name: SQL = "CAST('magicdata_asset' AS BLOB)"
+    var keys: Set<Value> = []
+    var statement = try connection.statement(
+      """
+      SELECT \(columns) FROM main.magicdata_sync_log
+      WHERE (instr(rows, \(name)) > 0 OR instr(effect, \(name)) > 0)
+        AND \(first.map { "(time, device) >= (\($0.time.bits), \($0.device))" } ?? "1")
+      """)
+    while try statement.step() {
+      let entry = try stored(statement)
+      keys.formUnion(try entry.patch().assetRows.keys)
+      if entry.effect != nil { keys.formUnion(try entry.change().assetRows.keys) }
+    }
+    return keys
+  }
+
   /// Returns the first entry that is not applied, or nil if there is none.
   static func firstPending(_ connection: Connection) throws -> EntryID? {
     try connection.firstRow(
