@@ -283,12 +283,13 @@ enum SyncLog {
   ///   - connection: The connection.
   static func assetKeys(from first: EntryID?, _ connection: Connection) throws -> Set<Value> {
     let name: SQL = "CAST('magicdata_asset' AS BLOB)"
+    let place: SQL? = first.map { "(time, device) >= (\($0.time.bits), \($0.device))" }
     var keys: Set<Value> = []
     var statement = try connection.statement(
       """
       SELECT \(columns) FROM main.magicdata_sync_log
       WHERE (instr(rows, \(name)) > 0 OR instr(effect, \(name)) > 0)
-        AND \(first.map { "(time, device) >= (\($0.time.bits), \($0.device))" } ?? "1")
+        AND \(place ?? "1")
       """)
     while try statement.step() {
       let entry = try stored(statement)
