@@ -156,6 +156,31 @@ import Testing
     #expect(try await b.fetch(Island.all).map(\.name) == ["Vis"])
   }
 
+  @Test func `the name of an asset's file in another device's batch is no path`() async throws {
+    let (a, first, b, second) = try await pair()
+    for (name, count) in [("Vis", 50_000), ("Hvar", 60_000)] {
+      let island = Island(name, 1)
+      island.map = MagicAsset(value: Data(repeating: 1, count: count))
+      try await a.update(island)
+    }
+    try await settle([first, second])
+    let escaped = "escaped-\(UUID())"
+    try await a.database.executeChange(
+      """
+      UPDATE magicdata_asset AS a SET file = \("../\(escaped)"), size = b.size, sha256 = b.sha256
+      FROM magicdata_asset AS b WHERE a.size = 50000 AND b.size = 60000
+      """)
+    let before = try Set(names("c-"))
+    try await first.once()
+    let batch = try #require(try Set(names("c-")).subtracting(before).first)
+    #expect(try await second.once().problems == [.damagedFile(name: batch)])
+    #expect(
+      !FileManager.default.fileExists(
+        atPath: FileManager.default.temporaryDirectory.appending(path: escaped).path))
+    #expect(try await b.fetch(Island.all).count == 2)
+    #expect(try await b.assets.verify() == [])
+  }
+
   @Test func `a clock that is ahead by years is reported, and the stores become equal`()
     async throws
   {

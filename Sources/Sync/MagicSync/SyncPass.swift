@@ -308,6 +308,7 @@ extension SyncPass {
     let patches: [Patch]
     do {
       patches = try batch.entries.map { try Patch(content: $0.rows) }
+      guard patches.allSatisfy(\.hasValidFileNames) else { throw SyncFileFault.damaged }
     } catch {
       note(.damagedFile(name: name.text))
       return nil

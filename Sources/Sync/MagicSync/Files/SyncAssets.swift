@@ -16,6 +16,22 @@ extension Patch {
   /// The assets whose contents the patch adds as files. Contents in rows are part of the patch.
   var addedAssets: [AssetFile] { assets(\.new) }
 
+  /// Whether all names of files in new rows of assets are names that the library gives.
+  var hasValidFileNames: Bool {
+    tables.allSatisfy { table in
+      guard asciiLowercased(table.name) == "magicdata_asset",
+        let place = table.columns?.firstIndex(where: { asciiLowercased($0) == "file" })
+      else { return true }
+      return table.rows.allSatisfy { row in
+        switch row.new[place] {
+        case nil, .null: true
+        case .text(let name): AssetFileName(name) != nil
+        default: false
+        }
+      }
+    }
+  }
+
   /// All assets whose files the patch contains, in old or new values.
   var allAssets: [AssetFile] { addedAssets + assets(\.old) }
 
