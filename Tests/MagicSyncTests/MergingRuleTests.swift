@@ -567,6 +567,35 @@ import Testing
     }
   }
 
+  @Test func `links of an object that was removed and inserted again can be removed`() async throws {
+    try await merge {
+      let town = Town("Vis")
+      town.guests = [Citizen("Ana")]
+      town.offices["harbour"] = Citizen("Ivo")
+      town.streets = [Street("First")]
+      try $0.update(town)
+    } first: {
+      try $0.remove(try town($0))
+      try $0.update(Town("Vis", population: 5))
+    } then: {
+      let town = try town($0)
+      let ana = try #require(town.guests.first)
+      town.streets.append(Street("New"))
+      town.guests.insert(Citizen("Mia"))
+      town.offices["library"] = ana
+      try $0.update(town)
+      town.streets.removeLast()
+      town.guests = [ana]
+      town.offices["library"] = nil
+      try $0.update(town)
+    } check: { (magic, conflicts) throws in
+      let town = try town(magic)
+      #expect(town.population == 5)
+      #expect(town.streets.isEmpty && town.guests.isEmpty && town.offices.isEmpty)
+      #expect(conflicts == [])
+    }
+  }
+
   @Test func `an object that both devices remove is no conflict`() async throws {
     try await merge(after: Self.addStreets) {
       try $0.remove(try town($0))

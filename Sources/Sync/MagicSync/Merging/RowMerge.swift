@@ -162,12 +162,16 @@ final class RowMerge {
     return change
   }
 
-  private func alias(_ table: String, _ key: Value) throws -> Value? {
-    try SyncTables.alias(of: key, in: table, connection)
+  private func alias(_ name: String, _ key: Value) throws -> Value? {
+    guard let target = try SyncTables.alias(of: key, in: name, connection) else { return nil }
+    // A removed row that another one requires may have been inserted again.
+    if let table = try schema.table(name), try rows.current(table, [key]) != nil { return nil }
+    return target
   }
 
-  /// Records that a row has taken the place of another one.
-  private func addAlias(_ table: SyncTable, _ key: Int64, _ target: Int64) throws {
+  /// Records that a row has taken the place of another one, if their keys are numbers.
+  private func addAlias(_ table: SyncTable, _ key: [Value], _ target: [Value]) throws {
+    guard case .integer(let key) = key[0], case .integer(let target) = target[0] else { return }
     aliases.append((asciiLowercased(table.name), key, target))
     hasAliases = true
     try connection.executeChange(
@@ -445,10 +449,10 @@ final class RowMerge {
     for index in table.uniqueIndexes.sorted(by: { one, _ in one == [table.naturalKey] }) {
       guard let other = try rows.rowWithUniqueValues(table, index, change) else { continue }
       if change.kind == .insert, merged == nil, let natural = table.naturalKey, index == [natural],
-        case .integer(let key) = change.key[0], case .integer(let target) = other.key[0]
+        case .integer = change.key[0], case .integer = other.key[0]
       {
         // The same object was inserted twice.
-        try addAlias(table, key, target)
+        try addAlias(table, change.key, other.key)
         change.key = other.key
         change.new[table.keys[0]] = nil
         merged = other.values
@@ -532,7 +536,12 @@ final class RowMerge {
       if columns == parent.keys, values.count == 1 {
         var target = try alias(parent.name, values[0])
         if let found = target, try !rows.exists(parent, columns, [found]) { target = nil }
-        if let target = try target ?? successor(parent, values, [:])?[0] {
+        if target == nil, let other = try successor(parent, values, [:]) {
+          // Later entries of a device that doesn't know the removal reference the missing row, too.
+          try addAlias(parent, values, other)
+          target = other[0]
+        }
+        if let target {
           try redirect(table, key, foreign.columns[0], to: target)
           continue
         }
@@ -673,6 +682,7 @@ final class RowMerge {
     let (table, values) = (row.table, row.values)
     if try rows.current(table, row.key) != nil { return }
     if let other = try successor(table, row.key, values) {
+      try addAlias(table, row.key, other)
       return try redirect(table, row.key, to: other)
     }
     let all = try schema.references(to: table.name)
