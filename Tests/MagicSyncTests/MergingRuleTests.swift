@@ -567,7 +567,8 @@ import Testing
     }
   }
 
-  @Test func `links of an object that was removed and inserted again can be removed`() async throws {
+  @Test func `links of an object that was removed and inserted again can be removed`() async throws
+  {
     try await merge {
       let town = Town("Vis")
       town.guests = [Citizen("Ana")]
