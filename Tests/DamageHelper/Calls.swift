@@ -160,10 +160,11 @@ struct Calls {
     withExtendedLifetime(journal) {}
   }
 
-  /// Exchanges changes with the other device of the fixture, twice.
+  /// Exchanges changes with the other device of the fixture; twice if the tables of the sync are
+  /// damaged, since the second `Sync` reads what the first one has written.
   private func exchange(_ magic: MagicData) async {
     let folder = DirectorySyncFolder(path: "\(folder)/shared")
-    for number in 1...2 {
+    for number in 1...(isSyncOnly ? 2 : 1) {
       let made = await attempt("Sync", waitingFor: { try await sync(magic, through: folder) })
       guard let sync = made else { continue }
       await attempt("conflicts", waitingFor: { try await sync.conflicts() })
