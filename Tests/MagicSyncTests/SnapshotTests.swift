@@ -139,6 +139,24 @@ private struct Mast: MagicObject {
     try await expectEqual([a, b])
   }
 
+  @Test func `the content of an asset that another program has deleted is written again`()
+    async throws
+  {
+    let (a, first) = try await device("a")
+    let (_, second) = try await device("b")
+    try await a.update(island("Vis"))
+    try await settle([first, second])
+    // All devices have the batch, so no entry of a log names the asset any more.
+    #expect(try await logCount(a) == 0)
+    for name in try names("a-") { try FileManager.default.removeItem(atPath: "\(shared)/\(name)") }
+    try await first.once()
+    #expect(try names("a-").count == 1)
+    let (c, third) = try await device("c")
+    try await settle([first, second, third])
+    try await expectEqual([a, c])
+    #expect(try await c.object(of: Island.self, primary: "Vis").map.get()?.count == 100_000)
+  }
+
   @Test func `a new device gets the content of a removed object that an earlier change requires`()
     async throws
   {
