@@ -340,13 +340,13 @@ extension SyncPass {
     let keys = rows.reduce(into: Set<Value>()) { $0.formUnion($1.keys) }
     let oldFiles = rows.reduce(into: Set<String>()) { $0.formUnion($1.oldFiles) }
     try await write { connection in
-      guard try SyncState(connection).device == device else { return }
-      let wasAdmitted = try SyncState(connection).isAdmitted
+      let state = try SyncState(connection)
+      guard state.device == device else { return }
       // Applying later entries again can insert rows that they had deleted.
       let first = batches.compactMap(\.batch.entries.first?.id).min()
       let keys =
-        wasAdmitted && first == nil
-        ? keys : try SyncLog.assetKeys(from: wasAdmitted ? first : nil, connection).union(keys)
+        state.isAdmitted && first == nil
+        ? keys : try SyncLog.assetKeys(from: state.isAdmitted ? first : nil, connection).union(keys)
       try received.adopted(keys, in: connection) {
         try SyncRecorder.applying(connection) {
           try SchemaFit.noticeMigrations(tables, assets, connection)
@@ -361,7 +361,7 @@ extension SyncPass {
                 holding: patch.assetFiles, assets, connection)
             }
           }
-          if try !wasAdmitted && SyncState(connection).isAdmitted {
+          if try !state.isAdmitted && SyncState(connection).isAdmitted {
             try replay.delayOwnEntries(of: device)
           }
           _ = try replay.run()

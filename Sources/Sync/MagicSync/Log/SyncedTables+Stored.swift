@@ -8,8 +8,7 @@ extension SyncedTables {
   /// Returns the tables of the last ``Sync`` of this store, or nil if there was none.
   static func stored(_ connection: Connection) throws -> SyncedTables? {
     guard try SyncTables.exist(connection),
-      let content = try connection.firstRow(
-        "SELECT value FROM main.magicdata_sync WHERE key = \(key)", as: [UInt8].self)
+      let content = try SyncTables.content(key, connection)
     else { return nil }
     var reader = ByteReader(content)
     var names: Set<String>?
@@ -97,9 +96,7 @@ extension SyncTables {
   private static let problems = "problems"
 
   fileprivate static func problems(_ connection: Connection) throws -> [String] {
-    let content = try connection.firstRow(
-      "SELECT value FROM main.magicdata_sync WHERE key = \(problems)", as: [UInt8].self)
-    var reader = ByteReader(content ?? [0])
+    var reader = ByteReader(try content(problems, connection) ?? [0])
     return try (0..<reader.count()).map { _ in try reader.text() }
   }
 
